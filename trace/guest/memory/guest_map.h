@@ -1,0 +1,56 @@
+// The guest's address space as the guest knows it: every mapping, and the memory system calls on it.
+//
+// The engine chooses every address (layout.h). The map is what /proc/self/maps shows, what the translator asks for
+// permissions, and what keeps the engine's own ranges out of the guest's reach.
+#pragma once
+
+#include "trace/guest/run/turn.h"
+
+namespace detrec::guest::memory {
+
+/// Protection bits are the kernel's PROT_*. What the guest asked for; a page the translator protects keeps its bits here.
+struct Mapping {
+  GuestAddr begin;
+  GuestAddr end;
+  u32 prot;
+  bool shared;
+  bool grows_down;
+  u64 device;       ///< dev_t of the file, 0 when anonymous
+  u64 inode;
+  u64 file_offset;  ///< of `begin`
+  u32 name;         ///< index of the path or pseudo name ("[heap]", "[stack]"), 0 none
+};
+
+/// The mapping that holds `address`, or nullptr. Valid until the next change.
+const Mapping* find(GuestAddr address);
+
+/// PROT_* of the page, -1 when unmapped.
+int protection(GuestAddr address);
+
+/// Calls visit(mapping, path) in address order; used for /proc/self/maps and for aliases.
+void for_each(void (*visit)(const Mapping&, const char* path, void* arg), void* arg);
+
+/// True when another mapping of the same file and offset range as `page` is writable by the guest (an alias through which code
+/// can change); fills up to `max` alias page addresses and returns their number.
+int writable_aliases(GuestAddr page, GuestAddr* out, int max);
+
+// The system calls; arguments and results as in the man pages (mmap(2) ...).
+SysResult mmap(Turn& turn, GuestAddr addr, u64 length, u32 prot, u32 flags, i32 fd, u64 offset);
+SysResult munmap(Turn& turn, GuestAddr addr, u64 length);
+SysResult mprotect(Turn& turn, GuestAddr addr, u64 length, u32 prot);
+SysResult mremap(Turn& turn, GuestAddr old_addr, u64 old_size, u64 new_size, u32 flags, GuestAddr new_addr);
+SysResult brk(Turn& turn, GuestAddr addr);
+SysResult madvise(Turn& turn, GuestAddr addr, u64 length, i32 advice);
+SysResult shmat(Turn& turn, i32 id, GuestAddr addr, i32 flags);
+SysResult shmdt(Turn& turn, GuestAddr addr);
+
+/// Sets where the heap starts (after the program's bss); called by load/.
+void set_brk_start(GuestAddr start);
+
+/// Maps for the loader, at a fixed place or (addr == 0) where the engine likes: low when `code`, else in the window.
+SysResult map_image(Turn& turn, GuestAddr addr, u64 length, u32 prot, u32 flags, i32 fd, u64 offset, bool code, const char* name);
+
+/// Virtual RLIMIT_AS, RLIMIT_DATA, RLIMIT_STACK as the guest set or inherited them (prlimit64 and setrlimit go through here).
+SysResult prlimit(Turn& turn, i32 pid, u32 resource, GuestAddr new_limit, GuestAddr old_limit);
+
+}  // namespace detrec::guest::memory

@@ -1,0 +1,22 @@
+// What the engine knows about the process it lives in.
+#pragma once
+
+#include "trace/guest/run/thread.h"
+#include "trace/wire/launch.h"
+
+namespace detrec::guest {
+
+struct Process {
+  i32 pid = 0;
+  i32 engine_fd = -1;
+  i32 launch_fd = -1;
+  wire::Launch* launch = nullptr;   ///< options and statistics; shared with the frontend
+  bool first = false;               ///< the process the frontend started: its statistics and stop position count
+  Thread* threads = nullptr;        ///< all guest threads; changed under the turn only
+  u32 thread_count = 0;
+};
+
+/// The engine's only mutable global besides the context page: one per address space.
+Process& process();
+
+}  // namespace detrec::guest

@@ -1,0 +1,57 @@
+// The turn: the right to run guest code and to change guest-visible state. One per address space for now.
+#pragma once
+
+#include "trace/guest/run/thread.h"
+
+namespace detrec::guest {
+
+/// Proof that the calling kernel thread holds the turn. Functions that need it take a Turn&; nobody else constructs one.
+class Turn {
+ public:
+  Thread& thread() { return *context().thread; }
+  Registers& regs() { return context().regs; }
+  u64& gpr(Reg r) { return context().regs.gpr[r]; }
+
+  // System call arguments in the kernel's order: rdi, rsi, rdx, r10, r8, r9.
+  u64 arg(int i) {
+    static constexpr Reg kOrder[6] = {kRdi, kRsi, kRdx, kR10, kR8, kR9};
+    return gpr(kOrder[i]);
+  }
+  void set_result(SysResult r) { gpr(kRax) = static_cast<u64>(r); }
+
+  /// Ticks used by the running thread so far.
+  u64 ticks() const;
+
+ private:
+  friend class TurnSchedule;
+  Turn() = default;
+};
+
+/// Grants turns first come, first served.
+class TurnSchedule {
+ public:
+  /// Blocks until `thread` has the turn, then loads its state into the context page.
+  static Turn acquire(Thread& thread);
+  /// Saves the context page into the thread and hands the turn on.
+  static void release(Turn& turn);
+  /// True when another thread waits for the turn.
+  static bool contended();
+  /// In a forked child: the caller is the only thread and holds the turn.
+  static void reset_after_fork();
+};
+
+/// Lends the turn out for the duration of a scope: around a system call that may block. Context and registers must not be touched
+/// inside; the guest's memory may be written by the kernel only into bounce buffers.
+class TurnLent {
+ public:
+  explicit TurnLent(Turn& turn) : turn_(turn), thread_(turn.thread()) { TurnSchedule::release(turn_); }
+  ~TurnLent() { turn_ = TurnSchedule::acquire(thread_); }
+  TurnLent(const TurnLent&) = delete;
+  TurnLent& operator=(const TurnLent&) = delete;
+
+ private:
+  Turn& turn_;
+  Thread& thread_;
+};
+
+}  // namespace detrec::guest

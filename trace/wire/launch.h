@@ -1,0 +1,81 @@
+// The page through which the command line starts the engine and learns what became of it.
+//
+// The frontend creates a memfd of sizeof(Launch) bytes, fills in the options and executes the engine with
+//     argv = { "detrec-guest", "<launch_fd>", "<guest path>", guest argv[0], guest argv[1], ... }
+// and the guest's environment unchanged. The engine maps the memfd shared, so results survive its death.
+// Both descriptors are inherited (not close-on-exec); the engine moves them out of the guest's reach.
+#pragma once
+
+#include <cstdint>
+
+namespace detrec::wire {
+
+inline constexpr std::uint32_t kLaunchMagic = 0x4c524544;  // "DERL"
+inline constexpr std::uint32_t kLaunchVersion = 1;
+inline constexpr std::uint64_t kNoTicks = ~std::uint64_t{0};
+
+/// How far a launch has come; only the engine advances it.
+enum class LaunchPhase : std::uint32_t {
+  kStarting = 0,  ///< the engine has not handed control to the guest yet
+  kRunning = 1,   ///< guest code has run; the process's wait status tells the rest
+  kStopped = 2,   ///< the requested stop position was reached; `stop` is filled in and the process has exited 0
+  kFailed = 3,    ///< the guest could not be started or the engine failed; see failure_status, message
+};
+
+/// General-purpose registers at a stop, in the order of the x86-64 encoding (rax, rcx, rdx, rbx, rsp, rbp, rsi,
+/// rdi, r8..r15).
+struct StopState {
+  std::uint64_t ticks;          ///< ticks used by the stopped thread
+  std::uint64_t pc;             ///< guest pc of the next instruction
+  std::uint64_t gpr[16];
+  std::uint64_t rflags;
+  std::uint64_t fs_base;
+  std::uint64_t gs_base;
+  std::uint64_t register_hash;  ///< FNV-1a over pc, gpr, rflags and the vector state
+};
+
+/// Counters for `--stats`, summed over the first process.
+struct EngineStats {
+  std::uint64_t blocks_translated;
+  std::uint64_t guest_instructions;   ///< instructions translated (not executed)
+  std::uint64_t guest_bytes;
+  std::uint64_t cache_bytes;
+  std::uint64_t translate_ns;
+  std::uint64_t invalidations;        ///< pages whose blocks were dropped
+  std::uint64_t exits_link;           ///< direct branches bound for the first time
+  std::uint64_t exits_indirect;       ///< indirect transfers that missed the table
+  std::uint64_t exits_tick;           ///< tick budget reached zero
+  std::uint64_t exits_syscall;
+  std::uint64_t exits_emulated;       ///< cpuid, rdtsc, ... answered by the engine
+  std::uint64_t faults;               ///< synchronous faults seen by the engine
+  std::uint64_t signals_delivered;
+  std::uint64_t threads;              ///< guest threads started, the first included
+};
+
+struct Launch {
+  std::uint32_t magic;
+  std::uint32_t version;
+  std::int32_t engine_fd;  ///< descriptor of the engine's own image, kept for execve
+  std::int32_t launch_fd;  ///< descriptor of this page
+
+  // Options.
+  std::uint64_t stop_ticks;    ///< stop when the first thread has used so many ticks; kNoTicks: never
+  std::uint64_t stop_pc;       ///< then go on to this pc (0: stop at once)
+  std::uint64_t slice_ticks;   ///< leave the code cache every so many ticks; 0: never
+  std::uint64_t slice_jitter;  ///< and go up to so many instructions further
+
+  // Hidden debugging options.
+  std::uint64_t translate_limit;  ///< after so many blocks, single-step every instruction; 0: no limit
+  std::uint32_t trace_level;      ///< 0 quiet .. 3 every block entered, on stderr
+  std::uint32_t reserved;
+
+  // Results.
+  LaunchPhase phase;
+  std::int32_t failure_status;  ///< 125, 126 or 127 when phase is kFailed
+  char message[512];            ///< one line, no newline, NUL-terminated
+  std::uint64_t ticks;          ///< total ticks of the first process's threads, written when it exits
+  StopState stop;
+  EngineStats stats;
+};
+
+}  // namespace detrec::wire
