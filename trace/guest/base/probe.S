@@ -1,0 +1,19 @@
+// Copies that survive a fault. The host fault handler (signal/) resumes at probe_failed when rip lies in
+// [probe_begin, probe_end); registers are then as at the faulting instruction.
+
+    .text
+    .globl probe_begin, probe_end, probe_failed, probe_copy
+
+// u64 probe_copy(void* to, const void* from, u64 n): bytes left uncopied, 0 on success.
+probe_copy:
+    mov %rdx, %rcx
+probe_begin:
+    rep movsb
+probe_end:
+    xor %eax, %eax
+    ret
+probe_failed:
+    mov %rcx, %rax
+    ret
+
+    .section .note.GNU-stack,"",@progbits
