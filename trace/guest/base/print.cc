@@ -123,7 +123,7 @@ void panic(const char* file, int line, const char* fmt, ...) {
   const Registers& r = context().regs;
   static const char* const kNames[16] = {"rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi",
                                          "r8",  "r9",  "r10", "r11", "r12", "r13", "r14", "r15"};
-  warn("guest pc %p rflags %lx tid %d", static_cast<unsigned long>(r.pc), static_cast<unsigned long>(r.rflags),
+  warn("guest pc 0x%lx rflags %lx tid %d", static_cast<unsigned long>(r.pc), static_cast<unsigned long>(r.rflags),
        context().thread != nullptr ? context().thread->tid : 0);
   for (int i = 0; i < 16; i += 4) {
     warn("  %s %lx  %s %lx  %s %lx  %s %lx", kNames[i], static_cast<unsigned long>(r.gpr[i]), kNames[i + 1],

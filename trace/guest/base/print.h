@@ -1,5 +1,5 @@
 // Messages to the user's stderr, panics and checks. Formatting is a small subset of printf:
-// %s %c %d %u %x (32 bit), %ld %lu %lx (64 bit), %p (0x + hex 64 bit).
+// %s %c %d %u %x (32 bit), %ld %lu %lx (64 bit), %p (a pointer).
 #pragma once
 
 #include <cstdarg>
