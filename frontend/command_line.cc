@@ -1,0 +1,73 @@
+#include "frontend/command_line.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <span>
+
+namespace detrec::frontend {
+namespace {
+
+using Words = std::span<const std::string>;
+
+bool looks_like_option(const std::string& word) { return word.size() > 1 && word[0] == '-'; }
+
+/// How many of `words` are options of `app` and their values. CLI11 could be asked to stop at the first
+/// stranger, but it would still take a guest program that has the name of a subcommand, or a guest's "--",
+/// for its own.
+std::size_t count_option_words(CLI::App& app, Words words) {
+  std::size_t count = 0;
+  while (count < words.size() && looks_like_option(words[count]) && words[count] != "--") {
+    const CLI::Option* option = app.get_option_no_throw(words[count]);
+    count += option != nullptr && option->get_items_expected_max() > 0 ? 2 : 1;
+  }
+  return std::min(count, words.size());
+}
+
+/// Runs CLI11 over `words`; an error becomes a Result, a request for help or version becomes text.
+Result<PrintText> parse_options(CLI::App& app, Words words) {
+  std::vector<std::string> reversed(words.rbegin(), words.rend());
+  try {
+    app.parse(std::move(reversed));
+  } catch (const CLI::CallForHelp&) {
+    return PrintText{app.help()};
+  } catch (const CLI::CallForVersion& version) {
+    return PrintText{std::string(version.what()) + "\n"};
+  } catch (const CLI::ParseError& error) {
+    return Error{kExitOwnFailure, std::string(error.what()) + " (try --help)", {}};
+  }
+  return PrintText{};
+}
+
+Result<Invocation> parse_run(CLI::App& app, RunCommand& command, Words words) {
+  const std::size_t options = count_option_words(*app.get_subcommand("run"), words.subspan(1)) + 1;
+  const auto parsed = parse_options(app, words.first(options));
+  if (!parsed) return parsed.error();
+  if (!parsed.value().text.empty()) return Invocation{parsed.value()};
+
+  Words guest = words.subspan(options);
+  if (!guest.empty() && guest.front() == "--") guest = guest.subspan(1);
+  auto run = command.finish({guest.begin(), guest.end()});
+  if (!run) return run.error();
+  return Invocation{std::move(run.value())};
+}
+
+}  // namespace
+
+Result<Invocation> parse_command_line(const std::vector<std::string>& words) {
+  CLI::App app("Runs unmodified Linux x86-64 programs under exact control.", "detrec");
+  app.set_version_flag("--version", "detrec " DETREC_VERSION, "Print the version and exit");
+  app.require_subcommand(1);
+  app.footer(
+      "Exit status: the program's (128+n when signal n ended it); 125 detrec's own failure, 126 a program "
+      "that\n"
+      "cannot be run, 127 one that does not exist.");
+  RunCommand run(app);
+
+  if (!words.empty() && words.front() == "run") return parse_run(app, run, words);
+
+  const auto parsed = parse_options(app, words);
+  if (!parsed) return parsed.error();
+  return Invocation{parsed.value()};
+}
+
+}  // namespace detrec::frontend

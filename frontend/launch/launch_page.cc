@@ -1,0 +1,62 @@
+#include "frontend/launch/launch_page.h"
+
+#include <sys/mman.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+// Since Linux 6.3, and absent from older headers; older kernels refuse the flag with EINVAL (man 2
+// memfd_create).
+#ifndef MFD_NOEXEC_SEAL
+#define MFD_NOEXEC_SEAL 0x0008U
+#endif
+
+namespace detrec::frontend {
+namespace {
+
+Error launch_error(const char* what) { return Error{kExitOwnFailure, std::strerror(errno), what}; }
+
+int create_memory_file() {
+  const int number = memfd_create("detrec-launch", MFD_CLOEXEC | MFD_NOEXEC_SEAL);
+  return number >= 0 || errno != EINVAL ? number : memfd_create("detrec-launch", MFD_CLOEXEC);
+}
+
+}  // namespace
+
+LaunchPage::LaunchPage(Descriptor descriptor, wire::Launch* launch)
+    : descriptor_(std::move(descriptor)), launch_(launch) {}
+
+LaunchPage::LaunchPage(LaunchPage&& other) noexcept
+    : descriptor_(std::move(other.descriptor_)), launch_(std::exchange(other.launch_, nullptr)) {}
+
+LaunchPage::~LaunchPage() {
+  if (launch_ != nullptr) munmap(launch_, sizeof *launch_);
+}
+
+Result<LaunchPage> LaunchPage::create(const RunOptions& options, const EngineImage& engine) {
+  Descriptor low(create_memory_file());
+  if (!low.valid()) return launch_error("memfd_create");
+  Descriptor descriptor = move_to_high_number(std::move(low));
+  if (!descriptor.valid()) return launch_error("the launch page's descriptor");
+  if (ftruncate(descriptor.number(), sizeof(wire::Launch)) != 0) return launch_error("ftruncate");
+  void* memory =
+      mmap(nullptr, sizeof(wire::Launch), PROT_READ | PROT_WRITE, MAP_SHARED, descriptor.number(), 0);
+  if (memory == MAP_FAILED) return launch_error("mmap");
+
+  auto* launch = new (memory) wire::Launch{};
+  launch->magic = wire::kLaunchMagic;
+  launch->version = wire::kLaunchVersion;
+  launch->engine_fd = engine.descriptor();
+  launch->launch_fd = descriptor.number();
+  launch->stop_ticks = options.stop_at ? options.stop_at->ticks.value : wire::kNoTicks;
+  launch->stop_pc = options.stop_at ? options.stop_at->pc.value : 0;
+  launch->slice_ticks = options.slice ? options.slice->ticks.value : 0;
+  launch->slice_jitter = options.slice ? options.slice->jitter_instructions : 0;
+  launch->translate_limit = options.translate_limit;
+  launch->trace_level = options.trace_level;
+  launch->phase = wire::LaunchPhase::kStarting;
+  return LaunchPage(std::move(descriptor), launch);
+}
+
+}  // namespace detrec::frontend

@@ -1,0 +1,33 @@
+// The shared page of trace/wire/launch.h, seen from the command line.
+#pragma once
+
+#include "frontend/launch/descriptor.h"
+#include "frontend/launch/engine_image.h"
+#include "frontend/result.h"
+#include "frontend/run_command.h"
+#include "trace/wire/launch.h"
+
+namespace detrec::frontend {
+
+/// Owns the memfd and its mapping. What the engine writes survives the engine.
+class LaunchPage {
+ public:
+  /// Creates the page and fills in the options; the descriptor is close-on-exec and has a high number.
+  static Result<LaunchPage> create(const RunOptions& options, const EngineImage& engine);
+
+  LaunchPage(LaunchPage&& other) noexcept;
+  LaunchPage& operator=(LaunchPage&&) = delete;
+  ~LaunchPage();
+
+  int descriptor() const { return descriptor_.number(); }
+  wire::Launch& get() { return *launch_; }
+  const wire::Launch& get() const { return *launch_; }
+
+ private:
+  LaunchPage(Descriptor descriptor, wire::Launch* launch);
+
+  Descriptor descriptor_;
+  wire::Launch* launch_;
+};
+
+}  // namespace detrec::frontend

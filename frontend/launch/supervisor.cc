@@ -1,0 +1,168 @@
+#include "frontend/launch/supervisor.h"
+
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+
+namespace detrec::frontend {
+namespace {
+
+/// What a process keeps across execve and detrec must change for itself: put aside here, given back in the
+/// child.
+class InheritedState {
+ public:
+  /// Blocks every signal, makes SIGCHLD waitable, and takes the interval timers away from detrec.
+  InheritedState() {
+    sigset_t all;
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, &mask_);
+    struct sigaction wanted = {};
+    wanted.sa_handler = SIG_DFL;
+    sigaction(SIGCHLD, &wanted, &child_action_);
+    for (std::size_t i = 0; i < kTimers.size(); ++i) {
+      const itimerval off = {};
+      setitimer(kTimers[i], &off, &timers_[i]);
+    }
+  }
+
+  /// For the child, just before execve.
+  void give_back() const {
+    sigaction(SIGCHLD, &child_action_, nullptr);
+    for (std::size_t i = 0; i < kTimers.size(); ++i) {
+      if (timerisset(&timers_[i].it_value)) setitimer(kTimers[i], &timers_[i], nullptr);
+    }
+    sigprocmask(SIG_SETMASK, &mask_, nullptr);
+  }
+
+ private:
+  static constexpr std::array<decltype(ITIMER_REAL), 3> kTimers = {ITIMER_REAL, ITIMER_VIRTUAL, ITIMER_PROF};
+
+  sigset_t mask_;
+  struct sigaction child_action_;
+  std::array<itimerval, kTimers.size()> timers_;
+};
+
+/// True for signals that the kernel sends to a whole process group on behalf of a terminal: the child has
+/// them already.
+bool sent_to_group_by_terminal(const siginfo_t& info) {
+  if (info.si_code != SI_KERNEL) return false;
+  switch (info.si_signo) {
+    case SIGINT:
+    case SIGQUIT:
+    case SIGTSTP:
+    case SIGTTIN:
+    case SIGTTOU:
+    case SIGHUP:
+    case SIGCONT:
+    case SIGWINCH:
+      return true;
+    default:
+      return false;
+  }
+}
+
+void pass_on(const siginfo_t& info, pid_t child) {
+  if (sent_to_group_by_terminal(info)) return;
+  if (info.si_code == SI_QUEUE) {
+    sigqueue(child, info.si_signo, info.si_value);
+  } else {
+    kill(child, info.si_signo);
+  }
+}
+
+/// Stops detrec as its child was stopped, so that the shell sees it; returns once detrec is continued.
+void stop_with(int signal_number) {
+  struct sigaction standard = {};
+  standard.sa_handler = SIG_DFL;
+  struct sigaction before;
+  sigset_t only;
+  sigemptyset(&only);
+  sigaddset(&only, signal_number);
+  if (signal_number != SIGSTOP) sigaction(signal_number, &standard, &before);
+  raise(signal_number);
+  sigprocmask(SIG_UNBLOCK, &only, nullptr);  // stops here (SIGSTOP: in raise)
+  sigprocmask(SIG_BLOCK, &only, nullptr);
+  if (signal_number != SIGSTOP) sigaction(signal_number, &before, nullptr);
+}
+
+/// After detrec itself was continued: continues the child unless the same SIGCONT (sent to the group) reached
+/// it too.
+void continue_child(pid_t child) {
+  sigset_t only;
+  sigemptyset(&only);
+  sigaddset(&only, SIGCONT);
+  const timespec at_once = {};
+  while (sigtimedwait(&only, nullptr, &at_once) > 0) continue;
+  siginfo_t info = {};
+  if (waitid(P_PID, static_cast<id_t>(child), &info, WNOHANG | WCONTINUED) == 0 && info.si_pid == child)
+    return;
+  kill(child, SIGCONT);
+}
+
+/// Waits for the child's end while passing signals on. All signals are blocked here and taken one by one.
+int supervise(pid_t child) {
+  sigset_t all;
+  sigfillset(&all);
+  for (;;) {
+    int status = 0;
+    const pid_t changed = waitpid(child, &status, WNOHANG | WUNTRACED);
+    if (changed == child && WIFSTOPPED(status)) {
+      stop_with(WSTOPSIG(status));
+      continue_child(child);
+      continue;
+    }
+    if (changed == child) return status;
+
+    siginfo_t info;
+    if (sigwaitinfo(&all, &info) < 0) continue;  // EINTR: after a stop
+    if (info.si_signo != SIGCHLD) pass_on(info, child);
+  }
+}
+
+/// In the child: the reason why the engine did not start, left where the parent reads it.
+[[noreturn]] void give_up(wire::Launch& launch, const std::string& what, int error) {
+  launch.phase = wire::LaunchPhase::kFailed;
+  launch.failure_status = error == E2BIG ? kExitCannotExecute : kExitOwnFailure;
+  std::snprintf(launch.message, sizeof launch.message, "%s: %s", what.c_str(), std::strerror(error));
+  _exit(launch.failure_status);
+}
+
+[[noreturn]] void become_engine(const EngineImage& engine, LaunchPage& page, const InheritedState& inherited,
+                                pid_t parent, char* const* argv) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) _exit(kExitOwnFailure);  // it died before the request was made
+  fcntl(engine.descriptor(), F_SETFD, 0);
+  fcntl(page.descriptor(), F_SETFD, 0);
+  inherited.give_back();
+  fexecve(engine.descriptor(), argv, environ);
+  const int error = errno;
+  give_up(page.get(), error == E2BIG ? argv[2] : "cannot execute the engine " + engine.path(), error);
+}
+
+}  // namespace
+
+Result<int> run_engine(const EngineImage& engine, LaunchPage& page, const std::string& guest_path,
+                       const std::vector<std::string>& guest_argv) {
+  std::vector<std::string> words = {"detrec-guest", std::to_string(page.descriptor()), guest_path};
+  words.insert(words.end(), guest_argv.begin(), guest_argv.end());
+  std::vector<char*> argv;
+  for (std::string& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
+
+  const InheritedState inherited;
+  const pid_t parent = getpid();
+  const pid_t child = fork();
+  if (child < 0) return Error{kExitOwnFailure, std::strerror(errno), "fork"};
+  if (child == 0) become_engine(engine, page, inherited, parent, argv.data());
+  return supervise(child);
+}
+
+}  // namespace detrec::frontend

@@ -1,0 +1,26 @@
+// Starts the engine in a child process and stands in for it towards the shell: signals, job control, exit.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "frontend/launch/engine_image.h"
+#include "frontend/launch/launch_page.h"
+#include "frontend/result.h"
+
+namespace detrec::frontend {
+
+/// Runs `guest_path` with `guest_argv` under the engine and waits for its end; returns the wait status (man 2
+/// wait).
+///
+/// The child gets detrec's own environment, descriptors, signal mask, dispositions and interval timers as
+/// detrec found them, plus the two descriptors of launch.h; it stays in the same process group, and dies with
+/// detrec. Signals that a process sends to detrec are passed on; signals of the terminal reach the child
+/// directly. When the child stops, detrec stops, and both go on together.
+///
+/// Must be called at most once, from a process with one thread: the calling thread keeps all signals blocked
+/// after it. A child that cannot execute the engine leaves the reason in the page (phase kFailed).
+Result<int> run_engine(const EngineImage& engine, LaunchPage& page, const std::string& guest_path,
+                       const std::vector<std::string>& guest_argv);
+
+}  // namespace detrec::frontend

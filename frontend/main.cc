@@ -1,0 +1,32 @@
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "frontend/command_line.h"
+
+namespace {
+
+using detrec::frontend::Invocation;
+using detrec::frontend::PrintText;
+using detrec::frontend::RunOptions;
+
+int perform(const PrintText& request) {
+  fmt::print("{}", request.text);
+  return std::fflush(stdout) == 0 ? 0 : detrec::frontend::kExitOwnFailure;
+}
+
+int perform(const RunOptions& options) { return detrec::frontend::execute(options); }
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::vector<std::string> words(argv + (argc > 0 ? 1 : 0), argv + argc);
+  const auto invocation = detrec::frontend::parse_command_line(words);
+  if (!invocation) {
+    fmt::print(stderr, "detrec: {}\n", to_string(invocation.error()));
+    return invocation.error().code;
+  }
+  return std::visit([](const auto& request) { return perform(request); }, invocation.value());
+}
