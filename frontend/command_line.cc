@@ -63,7 +63,10 @@ Result<Invocation> parse_command_line(const std::vector<std::string>& words) {
       "cannot be run, 127 one that does not exist.");
   RunCommand run(app);
 
-  if (!words.empty() && words.front() == "run") return parse_run(app, run, words);
+  if (!words.empty() && !looks_like_option(words.front())) {
+    if (words.front() == "run") return parse_run(app, run, words);
+    return Error{kExitOwnFailure, "no such subcommand (try --help)", words.front()};
+  }
 
   const auto parsed = parse_options(app, words);
   if (!parsed) return parsed.error();
