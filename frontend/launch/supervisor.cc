@@ -131,7 +131,8 @@ int supervise(pid_t child) {
 [[noreturn]] void give_up(wire::Launch& launch, const std::string& what, int error) {
   launch.phase = wire::LaunchPhase::kFailed;
   launch.failure_status = error == E2BIG ? kExitCannotExecute : kExitOwnFailure;
-  std::snprintf(launch.message, sizeof launch.message, "%s: %s", what.c_str(), std::strerror(error));
+  // What is cut off a long path leaves room for the reason.
+  std::snprintf(launch.message, sizeof launch.message, "%.400s: %s", what.c_str(), std::strerror(error));
   _exit(launch.failure_status);
 }
 

@@ -256,7 +256,7 @@ TEST(Launch, AnArgumentListThatIsTooLongIsRefusedClearly) {
     if (status == kDetrecNotStarted) break;
     if (status != 126) continue;
     refused = true;
-    EXPECT_EQ(run.errors(), "detrec: " + long_path + "/sh: Argument list too long\n");
+    EXPECT_EQ(run.errors(), "detrec: " + long_path.substr(0, 400) + ": Argument list too long\n");
   }
   EXPECT_TRUE(refused);
 }
