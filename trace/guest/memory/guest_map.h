@@ -21,6 +21,20 @@ struct Mapping {
   u32 name;         ///< index of the path or pseudo name ("[heap]", "[stack]"), 0 none
 };
 
+/// Makes the inherited RLIMIT_AS and RLIMIT_DATA virtual (the kernel's are raised as far as they go) and notes what the
+/// kernel itself mapped (vdso, initial stack), from the auxiliary vector that it gave the engine. main() calls it before
+/// the engine reserves anything big; load_program calls it again, which does nothing. False with one line in `message`
+/// when the hard limits leave no room for the engine.
+bool start(const u64* kernel_auxv, char* message, u64 size);
+
+/// What the kernel is asked for when the guest asks for `prot`: guest code is only ever read, so PROT_EXEC becomes
+/// PROT_READ. Whoever protects a page of the guest anew goes through this.
+constexpr u32 kernel_protection(u32 prot) { return (prot & 4) != 0 ? (prot & ~4u) | 1u : prot; }
+
+/// True when some byte of [begin, end) is the engine's or the kernel's own (vdso, initial stack) and must be refused to
+/// the guest as if nothing were mapped there (-ENOMEM or -EFAULT): for system calls that take addresses.
+bool touches_engine(GuestAddr begin, GuestAddr end);
+
 /// The mapping that holds `address`, or nullptr. Valid until the next change.
 const Mapping* find(GuestAddr address);
 
@@ -52,5 +66,13 @@ SysResult map_image(Turn& turn, GuestAddr addr, u64 length, u32 prot, u32 flags,
 
 /// Virtual RLIMIT_AS, RLIMIT_DATA, RLIMIT_STACK as the guest set or inherited them (prlimit64 and setrlimit go through here).
 SysResult prlimit(Turn& turn, i32 pid, u32 resource, GuestAddr new_limit, GuestAddr old_limit);
+
+/// In a forked child: forgets what MADV_DONTFORK kept out of it.
+void after_fork(Turn& turn);
+
+/// Before execve: gives the virtual limits to the kernel, from which the new image's start() takes them. `cancel_exec`
+/// undoes it when execve failed.
+void prepare_exec(Turn& turn);
+void cancel_exec(Turn& turn);
 
 }  // namespace detrec::guest::memory
