@@ -1,0 +1,70 @@
+// The kernel threads behind the guest's threads: their engine stacks, their start and their end, and who has
+// the turn.
+//
+// Every guest thread is one kernel thread on an engine stack of its own; the Thread lies at the top of that
+// stack. A vfork child is a further Thread of the same address space with a pid of its own. All functions
+// need the turn unless they say otherwise.
+#pragma once
+
+#include "trace/guest/run/turn.h"
+
+namespace detrec::guest::run {
+
+/// A Thread with what belongs to its kernel thread. Every Thread is one (create_thread makes them all).
+struct KernelThread : Thread {
+  /// Nonzero while the kernel thread may run on the stack. The kernel zeroes it when the thread has left the
+  /// address space (its clear_child_tid), also by execve.
+  u32 alive = 0;
+  KernelThread* next_dead = nullptr;  ///< stacks that wait for `alive` to become 0
+  void* exec_buffer = nullptr;  ///< argument array of an execve in progress; outlives a vfork child that left
+  u64 exec_bytes = 0;
+  u64 start_mask = 0;           ///< host signal mask to restore once the thread can take signals
+  GuestAddr set_child_tid = 0;  ///< where the thread stores its id first (CLONE_CHILD_SETTID)
+  u64 deadline_ns = 0;          ///< when an interrupted sleep was to end, for restart_syscall
+};
+
+inline KernelThread& kernel_thread(Thread& thread) { return static_cast<KernelThread&>(thread); }
+
+/// Where the engine's code starts to use the stack of `thread`: context().engine_rsp while it has the turn.
+inline u64 engine_stack_top(const Thread& thread) { return (reinterpret_cast<u64>(&thread) - 64) & ~u64{63}; }
+
+/// Reserves an engine stack and puts a fresh Thread at its top; in no list yet. Does not need the turn.
+Thread& create_thread();
+
+/// The Thread of the kernel thread that main() runs on: created, entered in process().threads, with tid and
+/// pid set. The caller then takes the turn with TurnSchedule::acquire.
+Thread& create_first_thread();
+
+/// Enters the thread in process().threads and in the count.
+void add_thread(Turn& turn, Thread& thread);
+
+/// Takes a thread out of process().threads; its stack is reused once its kernel thread is gone.
+void remove_thread(Turn& turn, Thread& thread);
+
+/// In a forked child: forgets every thread but the running one and gives their stacks back.
+void keep_only_running_thread(Turn& turn);
+
+/// What clone(2) creates a kernel thread with.
+struct KernelClone {
+  u64 flags;   ///< CLONE_* and the exit signal, without the tid stores (the engine does those)
+  u64 tls;     ///< with CLONE_SETTLS
+  i32* pidfd;  ///< with CLONE_PIDFD, engine memory
+};
+
+/// Starts a kernel thread for `child` (saved_regs and signals filled in), which waits for the turn and enters
+/// the guest. With CLONE_VFORK the turn goes to the child with the call, and is taken back when the child has
+/// left the address space. Returns the thread id or -errno.
+SysResult start_kernel_thread(Turn& turn, Thread& child, const KernelClone& clone);
+
+/// Ends the calling kernel thread, or with `group` its process, without touching guest state; the turn has
+/// been released or goes with it.
+[[noreturn]] void end_kernel_thread(int status, bool group);
+
+/// Gives the turn to `to`, which takes it with TurnSchedule::acquire. Afterwards the caller has none.
+void hand_turn_to(Turn& turn, Thread& to);
+
+/// Takes the turn for `self` when `gone` (whose kernel thread has left the address space) held it; removes
+/// `gone` from the waiting line. Follow with TurnSchedule::acquire(self). Called without the turn.
+void inherit_turn(Thread& self, Thread& gone);
+
+}  // namespace detrec::guest::run

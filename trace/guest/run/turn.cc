@@ -1,0 +1,133 @@
+// First come, first served: a queue of waiting kernel threads, each with a word of its own to sleep on.
+
+#include "trace/guest/run/turn.h"
+
+#include "trace/guest/base/mutex.h"
+#include "trace/guest/base/syscall.h"
+#include "trace/guest/run/threads.h"
+#include "trace/guest/run/ticks.h"
+
+namespace detrec::guest {
+namespace {
+
+constexpr u64 kFutexWaitPrivate = 128, kFutexWakePrivate = 129;
+
+/// A thread that waits, on its own stack. The store to `granted` is the last access by anybody else.
+struct Waiter {
+  Thread* thread;
+  Waiter* next;
+  u32 granted;
+};
+
+struct Line {
+  Mutex mutex;
+  Thread* holder;
+  Waiter* head;
+  Waiter* tail;
+};
+Line line;
+
+/// Makes `holder` the holder or queues up; true when the turn is already there.
+bool take_or_queue(Thread& thread, Waiter& waiter) {
+  MutexGuard guard(line.mutex);
+  if (line.holder == nullptr || line.holder == &thread) {
+    line.holder = &thread;
+    return true;
+  }
+  waiter = {&thread, nullptr, 0};
+  if (line.tail != nullptr) {
+    line.tail->next = &waiter;
+  } else {
+    __atomic_store_n(&line.head, &waiter, __ATOMIC_RELAXED);
+  }
+  line.tail = &waiter;
+  return false;
+}
+
+void load(Thread& thread) {
+  Context& ctx = context();
+  ctx.thread = &thread;
+  ctx.engine_rsp = run::engine_stack_top(thread);
+  ctx.regs = thread.saved_regs;
+  run::load_ticks(ctx, thread);
+}
+
+void save(Thread& thread) {
+  Context& ctx = context();
+  thread.saved_regs = ctx.regs;
+  run::save_ticks(ctx, thread);
+  ctx.thread = nullptr;
+}
+
+/// Grants the turn to the first in the line; the mutex is held. Returns the word to wake, or nullptr.
+u32* grant_next() {
+  Waiter* first = line.head;
+  if (first == nullptr) {
+    line.holder = nullptr;
+    return nullptr;
+  }
+  __atomic_store_n(&line.head, first->next, __ATOMIC_RELAXED);
+  if (first->next == nullptr) line.tail = nullptr;
+  line.holder = first->thread;
+  u32* word = &first->granted;
+  __atomic_store_n(word, 1, __ATOMIC_RELEASE);
+  return word;
+}
+
+}  // namespace
+
+Turn TurnSchedule::acquire(Thread& thread) {
+  Waiter waiter;
+  if (!take_or_queue(thread, waiter)) {
+    while (__atomic_load_n(&waiter.granted, __ATOMIC_ACQUIRE) == 0) {
+      raw_syscall(__NR_futex, arg(&waiter.granted), kFutexWaitPrivate, 0, 0);
+    }
+  }
+  load(thread);
+  return Turn();
+}
+
+void TurnSchedule::release(Turn& turn) {
+  save(turn.thread());
+  u32* word;
+  {
+    MutexGuard guard(line.mutex);
+    word = grant_next();
+  }
+  // The waiter may be gone from that stack already: then nobody sleeps there, and the call does nothing.
+  if (word != nullptr) raw_syscall(__NR_futex, arg(word), kFutexWakePrivate, 1);
+}
+
+bool TurnSchedule::contended() { return __atomic_load_n(&line.head, __ATOMIC_RELAXED) != nullptr; }
+
+void TurnSchedule::reset_after_fork() { line = {{}, context().thread, nullptr, nullptr}; }
+
+namespace run {
+
+void hand_turn_to(Turn& turn, Thread& to) {
+  save(turn.thread());
+  MutexGuard guard(line.mutex);
+  line.holder = &to;
+}
+
+void inherit_turn(Thread& self, Thread& gone) {
+  MutexGuard guard(line.mutex);
+  if (line.holder == &gone) {
+    line.holder = &self;
+    return;
+  }
+  Waiter* previous = nullptr;
+  for (Waiter* w = line.head; w != nullptr; previous = w, w = w->next) {
+    if (w->thread != &gone) continue;
+    if (previous != nullptr) {
+      previous->next = w->next;
+    } else {
+      __atomic_store_n(&line.head, w->next, __ATOMIC_RELAXED);
+    }
+    if (line.tail == w) line.tail = previous;
+    return;
+  }
+}
+
+}  // namespace run
+}  // namespace detrec::guest

@@ -1,0 +1,128 @@
+#include "trace/guest/syscall/descriptors.h"
+
+#include <asm/errno.h>
+#include <linux/close_range.h>
+#include <linux/fcntl.h>
+#include <linux/resource.h>
+
+#include "trace/guest/base/print.h"
+#include "trace/guest/base/syscall.h"
+#include "trace/guest/syscall/handlers.h"
+
+namespace detrec::guest::syscall {
+namespace {
+
+/// A descriptor table grows to its highest number, and fork copies it: no need to go higher than this.
+constexpr u64 kHighestPlace = 4096;
+constexpr u64 kLowestPlace = 1024;
+
+/// struct rlimit.
+struct Limit {
+  u64 soft;
+  u64 hard;
+};
+
+/// Duplicates onto the lowest free number from `from` on; the limit is lifted meanwhile as far as it goes.
+i32 duplicate_above(i32 fd, u64 from) {
+  Limit limit{};
+  raw_syscall(__NR_prlimit64, 0, RLIMIT_NOFILE, 0, arg(&limit));
+  Limit lifted{limit.hard, limit.hard};
+  raw_syscall(__NR_prlimit64, 0, RLIMIT_NOFILE, arg(&lifted), 0);
+  if (from + 2 > limit.hard) from = limit.hard > 2 ? limit.hard - 2 : 0;
+  SysResult r = raw_syscall(__NR_fcntl, static_cast<u64>(fd), F_DUPFD, from);
+  raw_syscall(__NR_prlimit64, 0, RLIMIT_NOFILE, arg(&limit), 0);
+  return static_cast<i32>(r);
+}
+
+/// Where the engine's descriptors go: above the guest's limit, but not so high that the table becomes big.
+u64 place() {
+  Limit limit{};
+  raw_syscall(__NR_prlimit64, 0, RLIMIT_NOFILE, 0, arg(&limit));
+  if (limit.soft < kLowestPlace) return kLowestPlace;
+  return limit.soft < kHighestPlace ? limit.soft : kHighestPlace;
+}
+
+i32 move_up(i32 fd, u64 from) {
+  if (fd >= 0 && static_cast<u64>(fd) >= from) return fd;
+  i32 moved = duplicate_above(fd, from);
+  if (moved < 0) return fd;
+  raw_syscall(__NR_close, static_cast<u64>(fd));
+  return moved;
+}
+
+SysResult close_one_range(u32 first, u32 last, u64 flags) {
+  return first > last ? 0 : raw_syscall(__NR_close_range, first, last, flags);
+}
+
+}  // namespace
+
+bool make_way(i32 fd) {
+  Process& p = process();
+  i32& place_of = fd == p.engine_fd ? p.engine_fd : p.launch_fd;
+  i32 moved = duplicate_above(fd, static_cast<u64>(fd) + 1);
+  if (moved < 0) moved = duplicate_above(fd, 3);
+  if (moved < 0) return false;
+  raw_syscall(__NR_close, static_cast<u64>(fd));
+  place_of = moved;
+  return true;
+}
+
+void place_engine_fds(i32 engine_fd, i32 launch_fd) {
+  u64 from = place();
+  process().engine_fd = move_up(engine_fd, from);
+  process().launch_fd = move_up(launch_fd, from);
+}
+
+SysResult close(Turn& turn, const SyscallRow&) {
+  auto fd = static_cast<i32>(turn.arg(0));
+  if (is_engine_fd(fd)) return error(EBADF);
+  // Interrupted or not, the descriptor is closed: never restarted.
+  return raw_syscall(__NR_close, static_cast<u64>(fd));
+}
+
+SysResult dup(Turn& turn, const SyscallRow& row) { return direct(turn, row); }
+
+/// dup2 and dup3.
+SysResult dup2(Turn& turn, const SyscallRow& row) {
+  auto from = static_cast<i32>(turn.arg(0));
+  auto to = static_cast<i32>(turn.arg(1));
+  if (is_engine_fd(from)) return error(EBADF);
+  if (is_engine_fd(to)) {
+    // As the kernel would: bad descriptors and numbers above the limit are errors, then the number is free.
+    Limit limit{};
+    raw_syscall(__NR_prlimit64, 0, RLIMIT_NOFILE, 0, arg(&limit));
+    if (static_cast<u64>(to) >= limit.soft) return error(EBADF);
+    if (failed(raw_syscall(__NR_fcntl, static_cast<u64>(from), F_GETFD))) return error(EBADF);
+    if (!make_way(to)) return error(EBADF);
+  }
+  return direct(turn, row);
+}
+
+SysResult close_range(Turn& turn) {
+  auto first = static_cast<u32>(turn.arg(0));
+  auto last = static_cast<u32>(turn.arg(1));
+  u64 flags = turn.arg(2);
+  if (first > last || (flags & ~u64{CLOSE_RANGE_UNSHARE | CLOSE_RANGE_CLOEXEC}) != 0) {
+    return raw_syscall(__NR_close_range, first, last, flags);
+  }
+  const Process& p = process();
+  auto low = static_cast<u32>(p.engine_fd < p.launch_fd ? p.engine_fd : p.launch_fd);
+  auto high = static_cast<u32>(p.engine_fd < p.launch_fd ? p.launch_fd : p.engine_fd);
+  // The ranges below, between and above the engine's own.
+  const u32 engine[] = {low, high};
+  u32 edge = first;
+  for (u32 mine : engine) {
+    if (mine < edge || mine > last) continue;
+    if (SysResult r = mine == 0 ? 0 : close_one_range(edge, mine - 1, flags); failed(r)) return r;
+    edge = mine + 1;
+  }
+  return close_one_range(edge, last, flags);
+}
+
+SysResult fcntl(Turn& turn, const SyscallRow& row) {
+  auto command = static_cast<u32>(turn.arg(1));
+  if (command == F_SETLKW || command == F_OFD_SETLKW) return may_block(turn, row);
+  return direct(turn, row);
+}
+
+}  // namespace detrec::guest::syscall

@@ -1,0 +1,169 @@
+// One system call: the frequent answers first, then by the class of its row in the table.
+
+#include <asm/errno.h>
+#include <asm/unistd_64.h>
+#include <linux/auxvec.h>
+#include <linux/prctl.h>
+
+#include "trace/guest/base/print.h"
+#include "trace/guest/base/string.h"
+#include "trace/guest/base/syscall.h"
+#include "trace/guest/process.h"
+#include "trace/guest/syscall/descriptors.h"
+#include "trace/guest/syscall/handlers.h"
+#include "trace/guest/syscall/host_clock.h"
+#include "trace/guest/syscall/syscalls.h"
+#include "trace/guest/syscall/warnings.h"
+
+namespace detrec::guest::syscall {
+namespace {
+
+using syscalls::Class;
+
+/// Calls that programs try and do well without: refused without a word.
+bool is_usual_probe(i32 nr) {
+  switch (nr) {
+    case __NR_rseq:
+    case __NR_clone3:
+    case __NR_seccomp:
+    case __NR_perf_event_open:
+    case __NR_pkey_alloc:
+    case __NR_io_setup:
+    case __NR_landlock_create_ruleset:
+    case __NR_ptrace:
+      return true;
+    default:
+      return false;
+  }
+}
+
+SysResult refuse(const SyscallRow& row) {
+  if (!is_usual_probe(row.number) && first_time_for_syscall(static_cast<u32>(row.number))) {
+    warn("%s is not supported; the program was told so (error %d)", row.name, row.error);
+  }
+  return error(row.error);
+}
+
+SysResult unknown(i32 nr) {
+  // Probes with numbers no kernel has are not worth a line.
+  if (nr >= 0 && nr < 4096 && first_time(Notice::kUnknownSyscall)) {
+    warn("system call %d is not known; the program was told so (ENOSYS)", nr);
+  }
+  return error(ENOSYS);
+}
+
+SysResult answered(Turn& turn, const SyscallRow& row) {
+  switch (row.number) {
+    case __NR_sched_yield:
+      return sched_yield(turn);
+    case __NR_gettimeofday:
+      return gettimeofday(turn);
+    case __NR_time:
+      return time(turn);
+    case __NR_getcpu:
+      return getcpu(turn);
+    case __NR_clock_getres:
+      return clock_getres(turn);
+    case __NR_set_tid_address:
+      return set_tid_address(turn);
+    case __NR_set_robust_list:
+      return set_robust_list(turn);
+    case __NR_get_robust_list:
+      return get_robust_list(turn);
+    case __NR_futex:
+      return futex(turn, row);
+    default:
+      return direct(turn, row);  // getppid, getrandom
+  }
+}
+
+SysResult by_class(Turn& turn, i32 nr) {
+  const SyscallRow* row = syscalls::find(nr);
+  if (row == nullptr) return unknown(nr);
+  switch (row->klass) {
+    case Class::kAnswered:
+      return answered(turn, *row);
+    case Class::kDirect:
+      return direct(turn, *row);
+    case Class::kMayBlock:
+      return may_block(turn, *row);
+    case Class::kSpecial:
+      return special(turn, *row);
+    case Class::kRefused:
+      return refuse(*row);
+  }
+  return error(ENOSYS);
+}
+
+/// What the kernel gave the engine in its auxiliary vector.
+struct KernelAuxv {
+  u64 vdso = 0;
+  const char* exec_name = nullptr;
+};
+
+KernelAuxv read_kernel_auxv() {
+  constexpr u64 kGetAuxv = 0x41555856;  // PR_GET_AUXV, Linux 6.4
+  constexpr int kEntries = 64;
+  u64 auxv[2 * kEntries] = {};
+  if (failed(raw_syscall(__NR_prctl, kGetAuxv, arg(auxv), sizeof(auxv), 0, 0))) {
+    constexpr u64 kAtFdCwd = static_cast<u64>(-100);
+    SysResult fd = raw_syscall(__NR_openat, kAtFdCwd, arg("/proc/self/auxv"), 0);
+    if (failed(fd)) return {};
+    raw_syscall(__NR_read, static_cast<u64>(fd), arg(auxv), sizeof(auxv) - 16);
+    raw_syscall(__NR_close, static_cast<u64>(fd));
+  }
+  KernelAuxv found;
+  for (int i = 0; i < kEntries && auxv[2 * i] != AT_NULL; ++i) {
+    if (auxv[2 * i] == AT_SYSINFO_EHDR) found.vdso = auxv[2 * i + 1];
+    if (auxv[2 * i] == AT_EXECFN) found.exec_name = reinterpret_cast<const char*>(auxv[2 * i + 1]);
+  }
+  return found;
+}
+
+/// The descriptor in "/dev/fd/<n>", the name the kernel gives to an image executed through a descriptor; -1:
+/// another name.
+i32 fd_of_exec_name(const char* name) {
+  constexpr char kPrefix[] = "/dev/fd/";
+  if (name == nullptr || !starts_with(name, kPrefix)) return -1;
+  i32 fd = 0;
+  for (const char* digit = name + sizeof(kPrefix) - 1; *digit != 0; ++digit) {
+    if (*digit < '0' || *digit > '9' || fd > 100'000'000) return -1;
+    fd = fd * 10 + (*digit - '0');
+  }
+  return fd;
+}
+
+}  // namespace
+
+void handle(Turn& turn) {
+  auto nr = static_cast<i32>(turn.gpr(kRax));  // the kernel ignores the upper half too
+  switch (nr) {
+    case __NR_getpid:
+      turn.set_result(turn.thread().pid);
+      return;
+    case __NR_gettid:
+      turn.set_result(turn.thread().tid);
+      return;
+    case __NR_clock_gettime:
+      turn.set_result(clock_gettime(turn));
+      return;
+    default:
+      break;
+  }
+  turn.thread().signals.syscall_nr = nr;
+  if (nr == __NR_rt_sigreturn) {
+    special(turn, *syscalls::find(nr));  // replaces rax as well
+    return;
+  }
+  turn.set_result(by_class(turn, nr));
+}
+
+void start(Turn&, i32 engine_fd, i32 launch_fd) {
+  KernelAuxv auxv = read_kernel_auxv();
+  start_host_clock(auxv.vdso);
+  // An execve of the engine's own names the descriptor there; the launch page only knows the first image's.
+  if (i32 fd = fd_of_exec_name(auxv.exec_name); fd >= 0) engine_fd = fd;
+  place_engine_fds(engine_fd, launch_fd);
+}
+
+}  // namespace detrec::guest::syscall

@@ -1,0 +1,153 @@
+// execve: checks first, while the old image is whole; then the kernel starts a fresh engine, which loads the
+// program.
+
+#include <asm/errno.h>
+#include <asm/stat.h>
+#include <asm/unistd_64.h>
+#include <linux/fcntl.h>
+#include <linux/stat.h>
+
+#include "trace/guest/base/arena.h"
+#include "trace/guest/base/print.h"
+#include "trace/guest/base/probe.h"
+#include "trace/guest/base/string.h"
+#include "trace/guest/base/syscall.h"
+#include "trace/guest/load/loader.h"
+#include "trace/guest/memory/guest_map.h"
+#include "trace/guest/process.h"
+#include "trace/guest/run/threads.h"
+#include "trace/guest/signal/signals.h"
+#include "trace/guest/syscall/descriptors.h"
+#include "trace/guest/syscall/files.h"
+#include "trace/guest/syscall/handlers.h"
+#include "trace/guest/syscall/syscalls.h"
+#include "trace/guest/syscall/warnings.h"
+
+namespace detrec::guest::syscall {
+namespace {
+
+/// An execve as the guest asked for it.
+struct Request {
+  i32 dirfd;
+  GuestAddr path;
+  GuestAddr argv;
+  GuestAddr envp;
+  u32 flags;
+};
+
+constexpr u64 kEngineArguments = 3;      ///< "detrec-guest", launch descriptor, path
+constexpr u64 kMaxArguments = 0x7fffff;  ///< the kernel runs out of room for the strings long before
+
+/// Number of argument strings, or -EFAULT, -E2BIG.
+SysResult count_arguments(GuestAddr argv) {
+  if (argv == 0) return 0;
+  for (u64 n = 0; n < kMaxArguments; ++n) {
+    GuestAddr string;
+    if (!read_guest(string, argv + n * sizeof(string))) return error(EFAULT);
+    if (string == 0) return static_cast<SysResult>(n);
+  }
+  return error(E2BIG);
+}
+
+/// Turns a path relative to a descriptor, or the descriptor itself, into one that the new image can open.
+/// False when it is too long.
+bool resolve_directory(i32 dirfd, char* path) {
+  if (path[0] == '/' || (dirfd == AT_FDCWD && path[0] != 0)) return true;
+  char relative[kPathMax];
+  copy_string(relative, path, sizeof(relative));
+  char link[48];
+  format(link, sizeof(link), "/proc/self/fd/%d", dirfd);
+  SysResult n = raw_syscall(__NR_readlink, arg(link), arg(path), kPathMax - 1);
+  bool unnamed = failed(n) || path[0] != '/' || (n >= 10 && strncmp(path + n - 10, " (deleted)", 10) == 0);
+  if (unnamed) {
+    // No name in the file system: the descriptor has to survive until the new image has opened it.
+    raw_syscall(__NR_fcntl, static_cast<u64>(dirfd), F_SETFD, 0);
+    n = static_cast<SysResult>(copy_string(path, link, kPathMax));
+  }
+  path[n] = 0;
+  if (relative[0] == 0) return true;
+  if (static_cast<u64>(n) + strlen(relative) + 2 > kPathMax) return false;
+  path[n] = '/';
+  copy_string(path + n + 1, relative, kPathMax - static_cast<u64>(n) - 1);
+  return true;
+}
+
+/// A program that would get other rights runs without them: the engine has none to give.
+void warn_about_set_uid(const char* path) {
+  constexpr u32 kSetUid = 04000, kSetGid = 02000, kGroupExecute = 010;
+  struct stat status;
+  if (failed(raw_syscall(__NR_stat, arg(path), arg(&status)))) return;
+  bool sets = (status.st_mode & kSetUid) || ((status.st_mode & kSetGid) && (status.st_mode & kGroupExecute));
+  if (sets && raw_syscall(__NR_geteuid) != 0 && first_time(Notice::kSetUid)) {
+    warn("%s is set-user-ID or set-group-ID; it runs without those rights", path);
+  }
+}
+
+/// Reads and checks everything that can fail; `path` (kPathMax bytes) becomes what the new image is told.
+SysResult check(Turn& turn, const Request& request, char* path) {
+  if (is_engine_fd(request.dirfd)) return error(EBADF);
+  if ((request.flags & ~u32{AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW}) != 0) return error(EINVAL);
+  char given[kPathMax];
+  i64 length = read_guest_string(given, request.path, sizeof(given));
+  if (length < 0) return length;
+  if (length == 0 && (request.flags & AT_EMPTY_PATH) == 0) return error(ENOENT);
+  GuestAddr instead = path_for_kernel(turn, request.dirfd, request.path, path, false);
+  const char* checked = instead == request.path ? given : reinterpret_cast<const char*>(instead);
+  if (SysResult r = load::check_executable(request.dirfd, checked, request.flags); failed(r)) return r;
+  if (checked != given) copy_string(given, checked, sizeof(given));
+  copy_string(path, given, kPathMax);
+  return resolve_directory(request.dirfd, path) ? 0 : error(ENAMETOOLONG);
+}
+
+/// The kernel's execve of the engine. Returns only when it failed.
+SysResult replace_image(Turn& turn, const Request& request, const char* path, u64 argc) {
+  run::KernelThread& self = run::kernel_thread(turn.thread());
+  // A vfork child shares the heap with its parent, which gives the array back when the child is gone.
+  self.exec_bytes = (kEngineArguments + argc + 2) * sizeof(u64);
+  self.exec_buffer = engine_reserve(self.exec_bytes);
+  auto* argv = static_cast<u64*>(self.exec_buffer);
+  char launch_fd[16];
+  format(launch_fd, sizeof(launch_fd), "%d", process().launch_fd);
+  argv[0] = arg("detrec-guest");
+  argv[1] = arg(launch_fd);
+  argv[2] = arg(path);
+  bool read = argc == 0 || read_guest(argv + kEngineArguments, request.argv, argc * sizeof(u64));
+  if (argc == 0) argv[kEngineArguments] = arg("");  // as the kernel does since 5.18
+  SysResult r = error(EFAULT);
+  if (read) {
+    memory::prepare_exec(turn);
+    signal::prepare_exec(turn);
+    r = raw_syscall(__NR_execveat, static_cast<u64>(process().engine_fd), arg(""), arg(argv), request.envp,
+                    AT_EMPTY_PATH);
+    signal::cancel_exec(turn);
+    memory::cancel_exec(turn);
+  }
+  engine_release(self.exec_buffer, self.exec_bytes);
+  self.exec_buffer = nullptr;
+  return r;
+}
+
+SysResult execute(Turn& turn, const Request& request) {
+  char path[kPathMax];
+  if (SysResult r = check(turn, request, path); failed(r)) return r;
+  SysResult argc = count_arguments(request.argv);
+  if (failed(argc)) return argc;
+  warn_about_set_uid(path);
+  bool counted = process().first && turn.thread().pid == process().pid;
+  u64 ticks = counted ? process().launch->ticks : 0;
+  if (counted) account_process(turn);
+  SysResult r = replace_image(turn, request, path, static_cast<u64>(argc));
+  if (counted) process().launch->ticks = ticks;
+  return r;
+}
+
+}  // namespace
+
+SysResult execve(Turn& turn) { return execute(turn, {AT_FDCWD, turn.arg(0), turn.arg(1), turn.arg(2), 0}); }
+
+SysResult execveat(Turn& turn) {
+  return execute(turn, {static_cast<i32>(turn.arg(0)), turn.arg(1), turn.arg(2), turn.arg(3),
+                        static_cast<u32>(turn.arg(4))});
+}
+
+}  // namespace detrec::guest::syscall

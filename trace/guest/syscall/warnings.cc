@@ -1,0 +1,26 @@
+#include "trace/guest/syscall/warnings.h"
+
+#include "trace/guest/process.h"
+
+namespace detrec::guest::syscall {
+namespace {
+
+/// The launch memfd's single page is shared by the whole process tree and longer than the structure in it:
+/// the rest of the page holds one byte for each thing said.
+constexpr u64 kSaidOffset = 3072;
+constexpr u64 kNotices = 64;
+constexpr u64 kNumbers = 512;
+static_assert(sizeof(wire::Launch) <= kSaidOffset && kSaidOffset + kNotices + kNumbers <= kPageSize);
+
+bool first(u64 index) {
+  u8* said = reinterpret_cast<u8*>(process().launch) + kSaidOffset + index;
+  return __atomic_exchange_n(said, 1, __ATOMIC_RELAXED) == 0;
+}
+
+}  // namespace
+
+bool first_time(Notice notice) { return first(static_cast<u64>(notice)); }
+
+bool first_time_for_syscall(u32 nr) { return nr < kNumbers && first(kNotices + nr); }
+
+}  // namespace detrec::guest::syscall
