@@ -1,18 +1,36 @@
 // Signals: the host's handlers are the engine's; the guest's are entered by frames built here.
+// docs/signals.md.
+//
+// What others have to do:
+//  * syscall::handle stores the call's number in thread().signals.syscall_nr before it serves it;
+//  deliver_pending, which
+//    the dispatch loop calls after every system call, uses and clears it.
+//  * The dispatch loop sets context().in_guest before its last look at deliverable(): a signal that comes in
+//  between
+//    then ends up in request_exit.
+//  * Calls that may block go through raw_syscall_interruptible, and its kERestart* results are passed on as
+//  they are.
+//  * Every signal is blocked in the kernel from before clone(2) until start_thread() in the new kernel
+//  thread, which
+//    sets the kernel's mask itself.
 #pragma once
 
 #include "trace/guest/run/turn.h"
 
 namespace detrec::guest::signal {
 
-/// Installs the engine's host handlers and the calling kernel thread's alternate stack; reads inherited dispositions
-/// (SIG_IGN stays ignored) and the inherited mask (becomes the guest's). Once per process image.
+/// Installs the engine's host handlers and the calling kernel thread's alternate stack; reads inherited
+/// dispositions (SIG_IGN stays ignored) and the inherited mask (becomes the guest's). Once per process image.
 void start(Turn& turn);
-/// For a further kernel thread, before it runs guest code.
+/// For a further kernel thread (after init_child_thread), before it runs guest code; sets the kernel's mask.
 void start_thread(Thread& thread);
+/// On a kernel thread that is about to end: hands signals that were meant for the process back to it. Every
+/// signal is blocked afterwards.
+void end_thread(Thread& thread);
 
-/// A synchronous fault of the guest at context().regs (pc = the faulting instruction, or after it for int3): delivers at once; when blocked or ignored the process
-/// is killed by it as the kernel does. `code`, `address`: si_code, si_addr; trapno and error: what uc_mcontext shows.
+/// A synchronous fault of the guest at context().regs (pc = the faulting instruction, or after it for int3):
+/// delivers at once; when blocked or ignored the process is killed by it as the kernel does. `code`,
+/// `address`: si_code, si_addr; trapno and error: what uc_mcontext shows.
 struct Fault {
   int signo;
   int code;
@@ -22,22 +40,28 @@ struct Fault {
 };
 void raise_fault(Turn& turn, const Fault& fault);
 
-/// True when a signal could be delivered to the running thread now.
+/// True when deliver_pending has something to do for the running thread: a signal, a fault that the host
+/// handler left, a system call to finish.
 bool deliverable(Turn& turn);
 
-/// Delivers what is pending and not blocked: builds frames and changes context().regs, stops or kills the process for default actions. Called by the dispatch loop
-/// before it re-enters generated code. `interrupted_syscall`: when the last thing the guest did was a system call that returned an ERESTART* code,
-/// rax and pc are adjusted per signal(7) (`syscall_nr` to restart it).
+/// Delivers what is pending and not blocked: builds frames and changes context().regs, stops or kills the
+/// process for default actions. Finishes the system call before it: an internal result (kERestart*) becomes
+/// -EINTR, or the call is made ready to run again (signal(7)). Ends temporary masks. Called by the dispatch
+/// loop before it re-enters generated code.
 void deliver_pending(Turn& turn);
 
-/// Internal results of interrupted system calls (kernel's include/linux/errno.h values, never shown to the guest).
-inline constexpr SysResult kERestartSys = -512;         ///< restart when the handler has SA_RESTART
-inline constexpr SysResult kERestartNoIntr = -513;      ///< always restart
-inline constexpr SysResult kERestartNoHand = -514;      ///< restart only if no handler ran
-inline constexpr SysResult kERestartBlock = -516;       ///< nanosleep, poll: remaining time; EINTR when a handler ran
+/// Internal results of interrupted system calls (kernel's include/linux/errno.h values, never shown to the
+/// guest).
+inline constexpr SysResult kERestartSys = -512;     ///< restart when the handler has SA_RESTART
+inline constexpr SysResult kERestartNoIntr = -513;  ///< always restart
+inline constexpr SysResult kERestartNoHand = -514;  ///< restart only if no handler ran
+inline constexpr SysResult kERestartBlock =
+    -516;  ///< nanosleep, poll: remaining time; EINTR when a handler ran
 
-/// Executes a system call that may block, turn lent out by the caller or not: returns -EINTR at once when a deliverable signal arrived before the
-/// `syscall` instruction (the handler rewinds the window), so no signal is slept over.
+/// Executes a system call that may block, turn lent out by the caller or not. Results besides the kernel's:
+/// kERestartNoIntr (kERestartNoHand under push_mask): a deliverable signal is there and the call has not been
+/// started; kERestartSys: the kernel would restart it for SA_RESTART. -EINTR is the kernel's word that it
+/// does not restart.
 SysResult raw_syscall_interruptible(Thread& thread, long nr, u64 a0, u64 a1, u64 a2, u64 a3, u64 a4, u64 a5);
 
 // System calls (man 2 pages). Results as the kernel's.
@@ -47,20 +71,27 @@ SysResult rt_sigpending(Turn&, GuestAddr set, u64 setsize);
 SysResult rt_sigsuspend(Turn&, GuestAddr set, u64 setsize);
 SysResult rt_sigtimedwait(Turn&, GuestAddr set, GuestAddr info, GuestAddr timeout, u64 setsize);
 SysResult sigaltstack(Turn&, GuestAddr ss, GuestAddr old);
-void rt_sigreturn(Turn&);  ///< replaces context().regs and the vector state
+void rt_sigreturn(Turn&);  ///< replaces context().regs (rax too) and the vector state
 
-/// Temporarily replaces the mask (ppoll, pselect6, epoll_pwait), restored by deliver_pending or by the call's normal end.
+/// Temporarily replaces the mask, in the kernel too (ppoll, pselect6, epoll_pwait). When the call was
+/// interrupted leave the end to deliver_pending, which shows the old mask to the handler's frame; else call
+/// pop_mask.
 void push_mask(Turn&, u64 mask);
 void pop_mask(Turn&);
 
-/// After fork in the child (pending signals cleared); before execve (dispositions that the new image inherits put into the kernel: handlers to default, SIG_IGN kept; mask
-/// set in the kernel to the guest's).
+/// After fork in the child (pending signals cleared).
 void after_fork(Turn&);
+/// Before execve: what the new image inherits is put into the kernel (ignored faults, the exact mask, blocked
+/// signals). Then execute it through raw_syscall_interruptible, so that no signal is lost with this image.
 void prepare_exec(Turn&);
-/// Undo prepare_exec when execve failed.
+/// Undoes prepare_exec when execve failed or was not started.
 void cancel_exec(Turn&);
 
-/// Copies dispositions for CLONE_SIGHAND-less children; for a new thread: inherits the mask, no pending, no altstack.
-void init_child_thread(const Thread& parent, Thread& child);
+/// For a new thread or vfork child: inherits the mask; nothing pending; dispositions shared (CLONE_SIGHAND)
+/// or copied. The alternate stack is kept by vfork children only.
+void init_child_thread(const Thread& parent, Thread& child, bool shares_actions);
+inline void init_child_thread(const Thread& parent, Thread& child) {
+  init_child_thread(parent, child, !child.vfork_child);
+}
 
 }  // namespace detrec::guest::signal

@@ -1,0 +1,134 @@
+#include "trace/guest/signal/deliver.h"
+
+#include "trace/guest/base/string.h"
+#include "trace/guest/process.h"
+#include "trace/guest/signal/frame.h"
+#include "trace/guest/signal/host_handler.h"
+#include "trace/guest/signal/queue.h"
+#include "trace/guest/signal/signals.h"
+
+namespace detrec::guest::signal {
+namespace {
+
+constexpr u64 kDebug = 1, kBreakpoint = 3, kPageFault = 14;
+constexpr u64 kSyscallLength = 2;
+
+SignalState& state_of(Turn& turn) { return turn.thread().signals; }
+
+constexpr bool is_restart_code(SysResult r) {
+  return r == kERestartSys || r == kERestartNoIntr || r == kERestartNoHand || r == kERestartBlock;
+}
+
+/// signal(7), "Interruption of system calls". `handler`: the action that is about to run, nullptr for none.
+bool restarts(SysResult code, const Action* handler) {
+  if (handler == nullptr || code == kERestartNoIntr) return true;
+  return code == kERestartSys && (handler->flags & kSaRestart);
+}
+
+/// Turns an interrupted call's internal result into what the guest sees. Only the first handler matters, as
+/// in the kernel: after it the registers are no longer the call's.
+void finish_syscall(Turn& turn, const Action* handler) {
+  SignalState& state = state_of(turn);
+  i64 nr = state.syscall_nr;
+  state.syscall_nr = -1;
+  auto result = static_cast<SysResult>(turn.gpr(kRax));
+  if (nr < 0 || !is_restart_code(result)) return;
+  if (restarts(result, handler)) {
+    turn.set_result(nr);
+    turn.regs().pc -= kSyscallLength;
+  } else {
+    turn.set_result(kEIntr);
+  }
+}
+
+void act_by_default(const SignalInfo& info) {
+  // The disposition was a handler when the kernel sent the signal here. It is the default now, in the kernel
+  // too.
+  if (default_action(info.signo) == DefaultAction::kStop) {
+    send_to_self(info);
+  } else {
+    die(info.signo);
+  }
+}
+
+void deliver(Turn& turn, const SignalInfo& info) {
+  int signo = info.signo;
+  Action& current = (*state_of(turn).actions)[signo];
+  if (is_ignored(current, signo)) return;
+  if (current.handler == kDefault) return act_by_default(info);
+  Action action = current;
+  if (action.flags & kSaResetHand) {
+    current.handler = kDefault;
+    install(signo, current);
+  }
+  finish_syscall(turn, &action);
+  if (process().first && process().launch != nullptr) ++process().launch->stats.signals_delivered;
+  if (enter_handler(turn, action, info)) return;
+  if (signo == kSigSegv) die(kSigSegv);
+  force_signal(turn, kSigSegv);
+}
+
+/// A signal that cannot wait: when it is not handled now, the process ends.
+void deliver_forced(Turn& turn, const SignalInfo& info) {
+  SignalState& state = state_of(turn);
+  u64 handler = (*state.actions)[info.signo].handler;
+  if ((state.blocked & bit(info.signo)) || handler == kIgnored || handler == kDefault) die(info.signo);
+  deliver(turn, info);
+}
+
+void deliver_fault(Turn& turn) {
+  SignalState& state = state_of(turn);
+  PendingFault fault = state.fault;
+  state.fault.raised = false;
+  state.syscall_nr = -1;
+  state.trapno = fault.trapno;
+  state.error = fault.error;
+  if (fault.trapno == kPageFault) memcpy(&state.cr2, fault.info.rest, sizeof state.cr2);
+  // The CPU sets RF in what it saves of a faulting instruction, not of one that trapped.
+  if (fault.trapno != kDebug && fault.trapno != kBreakpoint) turn.regs().rflags |= kFlagResume;
+  deliver_forced(turn, fault.info);
+  turn.regs().rflags &= ~kFlagResume;
+}
+
+}  // namespace
+
+void force_signal(Turn& turn, int signo) {
+  SignalInfo info{};
+  info.signo = signo;
+  info.code = kSiKernel;
+  deliver_forced(turn, info);
+}
+
+void raise_fault(Turn& turn, const Fault& fault) {
+  PendingFault& pending = state_of(turn).fault;
+  pending = {true, {}, fault.trapno, fault.error};
+  pending.info.signo = fault.signo;
+  pending.info.code = fault.code;
+  memcpy(pending.info.rest, &fault.address, sizeof fault.address);
+  deliver_fault(turn);
+  update_host_mask(state_of(turn));
+}
+
+bool deliverable(Turn& turn) {
+  const SignalState& state = state_of(turn);
+  return state.fault.raised || (state.pending & ~state.blocked) || state.restore_saved ||
+         state.syscall_nr >= 0;
+}
+
+void deliver_pending(Turn& turn) {
+  SignalState& state = state_of(turn);
+  if (state.fault.raised) deliver_fault(turn);
+  do {
+    SignalInfo info;
+    while (dequeue(state, ~state.blocked, info)) deliver(turn, info);
+    if (state.restore_saved) {
+      state.blocked = state.saved_blocked;
+      state.restore_saved = false;
+    }
+    update_host_mask(state);  // lets in what the kernel kept back
+  } while (state.pending & ~state.blocked);
+  return_blocked(state);
+  finish_syscall(turn, nullptr);
+}
+
+}  // namespace detrec::guest::signal
