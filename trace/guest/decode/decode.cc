@@ -81,6 +81,7 @@ struct Decoder {
   bool operands_valid() const;
   bool evex_valid() const;
   void sizes();
+  bool vector_index();
   void effects();
   void add_register(RegSpec spec, unsigned num);
   void add_implicit();
@@ -516,6 +517,15 @@ unsigned Decoder::mem_size(MemSize size) const {
   return 0;
 }
 
+/// VSIB: the index is a vector register, of which number 4 is one too.
+bool Decoder::vector_index() {
+  if (!is_mem || !out.has_sib) return false;
+  MemOperand& mem = out.mem[0];
+  mem.vsib = true;
+  mem.index = static_cast<std::uint8_t>(((out.sib >> 3) & 7u) | x | v2);
+  return true;
+}
+
 /// What the encoding allows beyond the row's match.
 bool Decoder::operands_valid() const {
   if (has(kPrefixLock) && !(attr(kALock) && is_mem)) return false;
@@ -533,10 +543,23 @@ bool Decoder::operands_valid() const {
         return true;
     }
   }
+  // VEX.vvvv must be 1111b (0 once inverted) unless it names an operand; so must EVEX.V' unless it extends an
+  // index.
   if (!attr(kAVvvv) && (vvvv != 0 || (v2 != 0 && !attr(kAVsib)))) return false;
-  if (row->reg.cls() == kMask && (reg_num > 7 || r2 != 0)) return false;
-  if (row->rm.cls() == kMask && !is_mem && out.encoding == Encoding::kVex && rm_num > 7) return false;
-  if (attr(kAVvvvMask) && vvvv > 7) return false;
+  // Opmask and tile registers are numbered 0..7.
+  // As the rm operand of opmask instructions, though, VEX.B is ignored.
+  const RegClass reg_class = row->reg.cls(), rm_class = row->rm.cls();
+  if ((reg_class == kMask || reg_class == kTile) && (reg_num > 7 || r2 != 0)) return false;
+  if (rm_class == kTile && !is_mem && out.encoding == Encoding::kVex && rm_num > 7) return false;
+  if (attr(kAVvvvMask | kATileVvvv) && vvvv > 7) return false;
+  if (attr(kASib) && !out.has_sib) return false;
+  if (attr(kADistinct)) {
+    // Gathers: destination, mask and index; tile products: the three tiles.
+    if (out.encoding == Encoding::kVex) {
+      const unsigned third = is_mem ? out.mem[0].index : rm_num;
+      if (reg_num == vvvv || reg_num == third || vvvv == third) return false;
+    }
+  }
   if (out.encoding == Encoding::kEvex) return evex_valid();
   return true;
 }
@@ -748,6 +771,7 @@ DecodeStatus Decoder::run() {
   sizes();
   status = immediate();
   if (status != DecodeStatus::kOk) return status;
+  if (attr(kAVsib) && !vector_index()) return DecodeStatus::kInvalid;
   if (!operands_valid()) return DecodeStatus::kInvalid;
   out.length = static_cast<std::uint8_t>(pos);
   effects();

@@ -153,6 +153,7 @@ enum class Fx : std::uint8_t {
   kAdox,
   kBextr,
   kBls,
+  kAndn,
   kBzhi,
   kZfRest0,
   kCfRest0,

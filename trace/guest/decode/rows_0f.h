@@ -70,6 +70,7 @@ constexpr void add_0f_system_rows(RowList<N>& t) {
   t.add(op(0x01).exact(0xfb).np().implicit(Im::kMwaitx).special(Special::kMwaitx));
   t.add(op(0x01).exact(0xfc).implicit(Im::kClzero));
   t.add(op(0x01).exact(0xfd).implicit(Im::kRdpru).flags(Fx::kCfRest0).special(Special::kRdpru));
+  t.add(priv(0x01).exact(0xfa).f3().flags(Fx::kCfRest0));  // mcommit
   t.add(priv(0x01).exact(0xfe).np().implicit(Im::kInvlpgb));
   t.add(priv(0x01).exact(0xfe).f3().implicit(Im::kRmp).flags(Fx::kCfRest0));  // rmpadjust
   t.add(priv(0x01).exact(0xfe).f2().implicit(Im::kRmp).flags(Fx::kCfRest0));  // rmpupdate

@@ -163,8 +163,8 @@ constexpr void add_1byte_rows(RowList<N>& t) {
   t.add(op(0x8e).E(kW, kR).G(kSegW, kWr).special(Special::kMovSeg));
   t.add(op(0x8f).ext(0).E(kV, kWr).d64().implicit(Im::kPop));  // pop Ev
 
-  t.add(op(0x90).pp(kPpNone | kPp66 | kPpF2).b0());  // nop
-  t.add(op(0x90).pp(kPpF3).b0());                    // pause
+  t.add(op(0x90).b0());       // nop; pause
+  t.add(op(0x90).b1().f3());  // pause: REX.B is ignored
   t.add(op(0x90).b1().Z(kV, kRw).implicit(Im::kXchgAcc));
   for (unsigned i = 1; i < 8; ++i) t.add(op(0x90 + i).Z(kV, kRw).implicit(Im::kXchgAcc));
   t.add(op(0x98).implicit(Im::kCbw));
