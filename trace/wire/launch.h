@@ -67,7 +67,7 @@ struct Launch {
   // Hidden debugging options.
   std::uint64_t translate_limit;  ///< after so many blocks, single-step every instruction; 0: no limit
   std::uint32_t trace_level;      ///< 0 quiet .. 3 every block entered, on stderr
-  std::uint32_t reserved;
+  std::int32_t first_pid;         ///< set by the engine of the first process; 0 before
 
   // Results.
   LaunchPhase phase;

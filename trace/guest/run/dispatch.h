@@ -26,8 +26,7 @@ enum class FaultAction {
 /// `write` and `fault_address` as the page fault's error code and cr2 say. 
 FaultAction classify_fault(Turn& turn, int signo, u64 fault_address, bool write, u64 host_pc);
 
-/// The engine stack's entry for threads whose host signal handler wants to continue in C: sets the host context so that sigreturn ends in the
+/// fault_entry (run/exits.h) is where a host signal handler lets the kernel continue: it sets the host context so that sigreturn ends in the
 /// dispatch loop with ExitKind::kFault and the guest's vector state intact. See exits.S.
-extern "C" void fault_entry();
 
 }  // namespace detrec::guest::run

@@ -30,6 +30,8 @@ class Turn {
 /// Grants turns first come, first served.
 class TurnSchedule {
  public:
+  /// The turn that the calling thread already holds: for entries from generated code.
+  static Turn held() { return Turn(); }
   /// Blocks until `thread` has the turn, then loads its state into the context page.
   static Turn acquire(Thread& thread);
   /// Saves the context page into the thread and hands the turn on.

@@ -6,13 +6,15 @@
 
 #include "trace/guest/base/layout.h"
 #include "trace/guest/base/types.h"
+#include "trace/guest/decode/insn.h"
 
 namespace detrec::guest {
 
 struct Thread;
 
-/// x86-64 register numbers as the instruction encoding has them.
-enum Reg : u8 { kRax, kRcx, kRdx, kRbx, kRsp, kRbp, kRsi, kRdi, kR8, kR9, kR10, kR11, kR12, kR13, kR14, kR15 };
+/// x86-64 register numbers as the instruction encoding has them; kRax..kRdi are in decode/insn.h.
+using Reg = std::uint8_t;
+inline constexpr Reg kR8 = 8, kR9 = 9, kR10 = 10, kR11 = 11, kR12 = 12, kR13 = 13, kR14 = 14, kR15 = 15;
 
 /// The guest's general state while the engine runs. Vector and x87 state stays in the CPU: the engine does not use it.
 struct Registers {
@@ -24,12 +26,13 @@ struct Registers {
 /// Why generated code entered the engine.
 enum class ExitKind : u32 {
   kLink,          ///< a direct branch whose target is not bound yet; exit_arg = site index
-  kIndirect,      ///< an indirect transfer missed the table; `target` = guest pc (64 bit)
-  kIndirectRet,   ///< the same for `ret`: rsp still points at the return address, exit_arg = bytes to pop beyond it
+  kIndirectJmp,   ///< an indirect jump missed the table; `target` = guest pc (64 bit)
+  kIndirectCall,  ///< the same for a call; exit_arg = site index (its pc is the return address to push)
+  kRet,           ///< the same for `ret`: rsp still points at the return address, exit_arg = bytes to pop beyond it
   kTick,          ///< a stripe reached zero; exit_arg = site index
   kSyscall,       ///< exit_arg = site index (its pc is that of the next instruction)
   kEmulate,       ///< an instruction the engine answers; exit_arg = site index (its pc is the instruction's)
-  kResume,        ///< continue at exit_arg's site pc through the dispatcher (block ends, untranslatable code)
+  kResume,        ///< go on at the pc of site exit_arg through the dispatcher, never bound
   kFault,         ///< entered from the host signal handler: regs are already set
 };
 

@@ -1,0 +1,107 @@
+// The border between generated code and the engine (exits.h). The context page is at a fixed address below 2 GiB, so
+// plain absolute operands reach it without disturbing a register.
+#include "trace/guest/translate/context_offsets.h"
+
+// Values of ExitKind (translate/context.h).
+#define KIND_LINK 0
+#define KIND_INDIRECT_JMP 1
+#define KIND_INDIRECT_CALL 2
+#define KIND_RET 3
+#define KIND_TICK 4
+#define KIND_SYSCALL 5
+#define KIND_EMULATE 6
+#define KIND_RESUME 7
+#define KIND_FAULT 8
+
+#define FLAG_TF_AC_RF 0x50100
+
+    .text
+    .macro exit_entry name, kind
+    .globl \name
+    .p2align 4
+\name:
+    movl $\kind, CTX_EXIT_KIND
+    jmp exit_common
+    .endm
+
+    exit_entry exit_link, KIND_LINK
+    exit_entry exit_indirect_jmp, KIND_INDIRECT_JMP
+    exit_entry exit_indirect_call, KIND_INDIRECT_CALL
+    exit_entry exit_ret, KIND_RET
+    exit_entry exit_emulate, KIND_EMULATE
+    exit_entry exit_resume, KIND_RESUME
+    exit_entry exit_syscall, KIND_SYSCALL
+
+    .globl exit_tick_spilled, exit_tick
+    .p2align 4
+exit_tick_spilled:
+    movq CTX_SPILL_RCX, %rcx
+exit_tick:
+    movl $KIND_TICK, CTX_EXIT_KIND
+
+    .p2align 4
+exit_common:
+    movq %rax, CTX_GPR + 0
+    movq %rcx, CTX_GPR + 8
+    movq %rdx, CTX_GPR + 16
+    movq %rbx, CTX_GPR + 24
+    movq %rsp, CTX_GPR + 32
+    movq %rbp, CTX_GPR + 40
+    movq %rsi, CTX_GPR + 48
+    movq %rdi, CTX_GPR + 56
+    movq %r8, CTX_GPR + 64
+    movq %r9, CTX_GPR + 72
+    movq %r10, CTX_GPR + 80
+    movq %r11, CTX_GPR + 88
+    movq %r12, CTX_GPR + 96
+    movq %r13, CTX_GPR + 104
+    movq %r14, CTX_GPR + 112
+    movq %r15, CTX_GPR + 120
+    movq CTX_ENGINE_RSP, %rsp
+    pushfq
+    popq %rax
+    movq %rax, CTX_RFLAGS
+enter_engine:
+    cld
+    movl $0, CTX_IN_GUEST
+    // Alignment checks and traps of the guest must not hit the engine.
+    testl $FLAG_TF_AC_RF, %eax
+    jz 1f
+    pushq $2
+    popfq
+1:
+    call engine_exit
+
+    .globl resume_guest
+resume_guest:
+    movq CTX_ENGINE_RSP, %rsp
+    pushq CTX_RFLAGS
+    movq CTX_GPR + 8, %rcx
+    movq %rcx, CTX_SPILL_RCX
+    movq CTX_GPR + 0, %rax
+    movq CTX_GPR + 16, %rdx
+    movq CTX_GPR + 24, %rbx
+    movq CTX_GPR + 40, %rbp
+    movq CTX_GPR + 48, %rsi
+    movq CTX_GPR + 56, %rdi
+    movq CTX_GPR + 64, %r8
+    movq CTX_GPR + 72, %r9
+    movq CTX_GPR + 80, %r10
+    movq CTX_GPR + 88, %r11
+    movq CTX_GPR + 96, %r12
+    movq CTX_GPR + 104, %r13
+    movq CTX_GPR + 112, %r14
+    movq CTX_GPR + 120, %r15
+    popfq
+    movq CTX_GPR + 32, %rsp
+    jmp *CTX_RESUME
+
+// The host signal handler has filled in context().regs and lets sigreturn continue here with rsp = engine_rsp.
+    .globl fault_entry
+    .p2align 4
+fault_entry:
+    movl $KIND_FAULT, CTX_EXIT_KIND
+    movq CTX_RFLAGS, %rax
+    jmp enter_engine
+
+    .section .note.GNU-stack,"",@progbits

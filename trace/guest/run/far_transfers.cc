@@ -1,0 +1,97 @@
+// Far jumps, calls and returns, and iret, between 64-bit code only: the selector must be the one user code runs in. (Intel SDM 2A:
+// CALL, JMP, IRET; 2B: RET.)
+#include "trace/guest/base/print.h"
+#include "trace/guest/base/probe.h"
+#include "trace/guest/memory/guest_memory.h"
+#include "trace/guest/run/emulate.h"
+#include "trace/guest/signal/signals.h"
+
+namespace detrec::guest::run {
+namespace {
+
+constexpr u64 kUserCs = 0x33, kUserDs = 0x2b, kUser32Cs = 0x23;
+constexpr int kSigSegv = 11;
+constexpr u64 kTrapPageFault = 14, kErrorUser = 4, kErrorWrite = 2;
+
+/// Flags that iret and popf may change in user mode: CF PF AF ZF SF TF DF OF NT RF AC ID.
+constexpr u64 kUserFlags = 0x254dd5;
+
+bool page_fault(Turn& turn, GuestAddr address, u64 error) {
+  signal::raise_fault(turn, {kSigSegv, 1, address, kTrapPageFault, error});
+  return false;
+}
+
+bool refuse_selector(Turn& turn, u64 selector) {
+  if (selector == kUser32Cs) warn("a switch to 32-bit code is not supported: the program gets SIGSEGV");
+  signal::raise_fault(turn, {kSigSegv, 0x80, 0, 13, selector & 0xfffc});
+  return false;
+}
+
+bool pop_words(Turn& turn, u64* words, u32 count, u32 size) {
+  u64 sp = turn.gpr(kRsp);
+  for (u32 i = 0; i < count; ++i) {
+    words[i] = 0;
+    if (!read_guest(&words[i], sp + i * size, size)) return page_fault(turn, sp + i * size, kErrorUser);
+  }
+  return true;
+}
+
+bool far_return(Turn& turn, const Insn& insn, u32 size) {
+  u64 words[2];
+  if (!pop_words(turn, words, 2, size)) return false;
+  if ((words[1] & 0xffff) != kUserCs) return refuse_selector(turn, words[1] & 0xffff);
+  turn.gpr(kRsp) += 2 * size + static_cast<u64>(insn.imm_size != 0 ? insn.imm & 0xffff : 0);
+  turn.regs().pc = words[0];
+  return true;
+}
+
+bool interrupt_return(Turn& turn, u32 size) {
+  u64 words[5];
+  if (!pop_words(turn, words, 5, size)) return false;
+  if ((words[1] & 0xffff) != kUserCs) return refuse_selector(turn, words[1] & 0xffff);
+  if ((words[4] & 0xffff) != kUserDs) return refuse_selector(turn, words[4] & 0xffff);
+  u64& flags = turn.regs().rflags;
+  u64 changed = size == 2 ? kUserFlags & 0xffff : kUserFlags;
+  flags = (flags & ~changed) | (words[2] & changed);
+  turn.regs().pc = words[0];
+  turn.gpr(kRsp) = words[3];
+  return true;
+}
+
+bool far_pointer(Turn& turn, const Insn& insn, u32 size) {
+  const MemOperand* mem = explicit_mem(insn);
+  if (mem == nullptr) {
+    raise_invalid_opcode(turn);
+    return false;
+  }
+  GuestAddr at = effective_address(turn, insn, *mem);
+  u64 target = 0;
+  u16 selector = 0;
+  if (!read_guest(&target, at, size) || !read_guest(selector, at + size)) return page_fault(turn, at, kErrorUser);
+  if (selector != kUserCs) return refuse_selector(turn, selector);
+  if (insn.branch == Branch::kFarCall) {
+    u64 words[2] = {turn.regs().pc + insn.length, kUserCs};
+    u64 sp = turn.gpr(kRsp) - 2 * size;
+    for (u32 i = 0; i < 2; ++i) {
+      if (!memory::write_guest(turn, sp + i * size, &words[i], size)) {
+        return page_fault(turn, sp + i * size, kErrorUser | kErrorWrite);
+      }
+    }
+    turn.gpr(kRsp) = sp;
+  }
+  turn.regs().pc = target;
+  return true;
+}
+
+}  // namespace
+
+bool far_transfer(Turn& turn, const Insn& insn) {
+  u32 size = (insn.rex & 8) != 0 ? 8 : (insn.prefixes & kPrefix66) != 0 ? 2 : 4;
+  switch (insn.branch) {
+    case Branch::kFarRet: return far_return(turn, insn, size);
+    case Branch::kIret: return interrupt_return(turn, size);
+    default: return far_pointer(turn, insn, size);
+  }
+}
+
+}  // namespace detrec::guest::run

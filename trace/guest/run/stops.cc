@@ -1,0 +1,130 @@
+#include "trace/guest/run/stops.h"
+
+#include "trace/guest/base/print.h"
+#include "trace/guest/base/syscall.h"
+#include "trace/guest/process.h"
+#include "trace/guest/run/register_hash.h"
+#include "trace/guest/run/ticks.h"
+#include "trace/guest/translate/translator.h"
+
+namespace detrec::guest::run {
+namespace {
+
+/// A thread that computes gives the others a turn after so many ticks (some milliseconds).
+constexpr u64 kTimeslice = 1'000'000;
+
+struct Stops {
+  u64 stop_ticks = wire::kNoTicks;   ///< of the first thread
+  GuestAddr stop_pc = 0;
+  u64 slice = 0;
+  u64 jitter = 0;
+  u64 translate_limit = 0;
+  u64 random = 0x9e3779b97f4a7c15ull;
+  Thread* first = nullptr;
+
+  u64 steps_left = 0;
+  bool to_stop_pc = false;
+  bool always = false;   ///< the translation limit is reached
+  GuestAddr step_pc = 0;
+};
+
+Stops& stops() {
+  static Stops instance;
+  return instance;
+}
+
+u64 next_random(u64 below) {
+  Stops& s = stops();
+  s.random ^= s.random << 13;
+  s.random ^= s.random >> 7;
+  s.random ^= s.random << 17;
+  return s.random % below;
+}
+
+u64 next_deadline(const Thread* thread, u64 used) {
+  const Stops& s = stops();
+  u64 deadline = used + (s.slice != 0 ? s.slice : kTimeslice);
+  if (thread == s.first && s.stop_ticks >= used && s.stop_ticks < deadline && !s.to_stop_pc) deadline = s.stop_ticks;
+  return deadline;
+}
+
+[[noreturn]] void report_stop(Turn& turn, u64 used) {
+  wire::Launch& launch = *process().launch;
+  wire::StopState& state = launch.stop;
+  const Registers& regs = turn.regs();
+  state.ticks = used;
+  state.pc = regs.pc;
+  for (int i = 0; i < 16; ++i) state.gpr[i] = regs.gpr[i];
+  state.rflags = regs.rflags;
+  constexpr u64 kArchGetFs = 0x1003, kArchGetGs = 0x1004;
+  raw_syscall(__NR_arch_prctl, kArchGetFs, arg(&state.fs_base));
+  raw_syscall(__NR_arch_prctl, kArchGetGs, arg(&state.gs_base));
+  state.register_hash = register_hash(regs);
+  launch.ticks = used;
+  launch.phase = wire::LaunchPhase::kStopped;
+  raw_syscall(__NR_exit_group, 0);
+  __builtin_unreachable();
+}
+
+}  // namespace
+
+void start_stops(Turn& turn) {
+  Stops& s = stops();
+  if (process().launch != nullptr && process().first) {
+    const wire::Launch& l = *process().launch;
+    s.stop_ticks = l.stop_ticks;
+    s.stop_pc = l.stop_pc;
+  }
+  if (process().launch != nullptr) {
+    const wire::Launch& l = *process().launch;
+    s.slice = l.slice_ticks;
+    s.jitter = l.slice_jitter;
+    s.translate_limit = l.translate_limit;
+  }
+  s.first = &turn.thread();
+  context().tick_base = 0;
+  context().allotted = 0;
+  for (u32& stripe : context().stripe) stripe = 0;
+  context().tick_deadline = next_deadline(s.first, 0);
+}
+
+void start_thread_stops(Thread& thread) {
+  thread.saved_tick_base = 0;
+  thread.saved_tick_deadline = next_deadline(nullptr, 0);
+}
+
+bool stepping() {
+  const Stops& s = stops();
+  return s.steps_left != 0 || s.to_stop_pc || s.always;
+}
+
+GuestAddr step_pc() { return stops().step_pc; }
+
+void note_step() {
+  if (stops().steps_left != 0) --stops().steps_left;
+}
+
+bool at_stop(Turn& turn) {
+  Stops& s = stops();
+  Context& c = context();
+  s.step_pc = c.regs.pc;
+  if (s.translate_limit != 0 && process().launch->stats.blocks_translated >= s.translate_limit) s.always = true;
+  u64 used = ticks_used(c);
+  if (&turn.thread() == s.first && process().first) {
+    if (s.to_stop_pc && (c.regs.pc == s.stop_pc || used > s.stop_ticks)) report_stop(turn, used);
+    if (!s.to_stop_pc && used == s.stop_ticks) {
+      if (s.stop_pc == 0 || c.regs.pc == s.stop_pc) report_stop(turn, used);
+      s.to_stop_pc = true;
+    }
+  }
+  if (used < c.tick_deadline) return false;
+  if (s.slice != 0 && s.jitter != 0) s.steps_left = next_random(s.jitter + 1);
+  c.tick_deadline = next_deadline(&turn.thread(), used);
+  if (!TurnSchedule::contended()) return false;
+  Thread& thread = turn.thread();
+  TurnSchedule::release(turn);
+  turn = TurnSchedule::acquire(thread);
+  return true;
+}
+
+}  // namespace detrec::guest::run

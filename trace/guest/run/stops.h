@@ -1,0 +1,25 @@
+// Where a run is to leave generated code: requested stops, slices, and single steps up to a pc.
+#pragma once
+
+#include "trace/guest/run/turn.h"
+
+namespace detrec::guest::run {
+
+/// Reads the options of the launch page and sets the first deadline of the calling thread.
+void start_stops(Turn& turn);
+
+/// Sets a new thread's first deadline.
+void start_thread_stops(Thread& thread);
+
+/// Called before generated code is entered: when the thread has reached a position where something is to be done, does it (ends the process at the requested stop,
+/// begins or ends stepping, gives other threads the turn, sets the next deadline) and returns true when registers or the way on may have changed.
+bool at_stop(Turn& turn);
+
+/// True while instructions are executed one by one.
+bool stepping();
+/// The pc of the instruction that is being stepped.
+GuestAddr step_pc();
+/// One instruction was executed.
+void note_step();
+
+}  // namespace detrec::guest::run

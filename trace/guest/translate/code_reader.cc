@@ -1,0 +1,102 @@
+#include "trace/guest/translate/code_reader.h"
+
+#include "trace/guest/base/probe.h"
+#include "trace/guest/memory/guest_map.h"
+
+namespace detrec::guest::translate {
+namespace {
+
+constexpr int kProtWrite = 2, kProtExec = 4;
+constexpr int kSigIll = 4, kSigBus = 7, kSigSegv = 11;
+constexpr int kSegvMapErr = 1, kSegvAccErr = 2, kBusAdrErr = 2, kIllIllOpn = 2;
+constexpr u64 kTrapInvalidOpcode = 6, kTrapGeneralProtection = 13, kTrapPageFault = 14;
+constexpr u64 kErrorUserFetch = 0x14;  // user mode, instruction fetch; +1 when the page is present
+
+constexpr u32 kFlagsOfDec = kFlagPf | kFlagAf | kFlagZf | kFlagSf | kFlagOf;
+constexpr int kLookAhead = 12;
+
+FetchFault missing_page(GuestAddr address) {
+  FetchFault f;
+  int prot = memory::protection(address);
+  f.address = address;
+  f.trapno = kTrapPageFault;
+  if (address >= 0x8000'0000'0000ull) {  // not canonical in user space: #GP, without an address
+    f = {kSigSegv, 0x80 /* SI_KERNEL */, 0, kTrapGeneralProtection, 0};
+  } else if (prot >= 0 && (prot & kProtExec) != 0) {  // mapped and executable, yet unreadable: beyond the file's end
+    f.signo = kSigBus;
+    f.code = kBusAdrErr;
+    f.error = kErrorUserFetch;
+  } else {
+    f.signo = kSigSegv;
+    f.code = prot < 0 ? kSegvMapErr : kSegvAccErr;
+    f.error = kErrorUserFetch | (prot < 0 ? 0 : 1);
+  }
+  return f;
+}
+
+}  // namespace
+
+void CodeReader::refill(GuestAddr pc) {
+  begin_ = pc;
+  size_ = 0;
+  while (size_ < kWindow) {
+    GuestAddr at = begin_ + size_;
+    if (at < begin_) return;
+    int prot = memory::protection(at);
+    if (prot < 0 || (prot & kProtExec) == 0) return;
+    u64 room = page_down(at) + kPageSize - at;
+    u64 want = room < kWindow - size_ ? room : kWindow - size_;
+    u64 left = probe_copy(window_ + size_, reinterpret_cast<const void*>(at), want);
+    size_ += want - left;
+    if (left != 0) return;
+  }
+}
+
+bool CodeReader::decode_at(GuestAddr pc, Insn& insn, FetchFault& fault) {
+  if (pc < begin_ || pc + kMaxInsnLength > begin_ + size_) refill(pc);
+  u64 avail = begin_ + size_ - pc;
+  switch (decode(bytes_at(pc), avail, insn)) {
+    case DecodeStatus::kOk: return true;
+    case DecodeStatus::kTruncated: fault = missing_page(pc + avail); return false;
+    case DecodeStatus::kInvalid: fault = {kSigIll, kIllIllOpn, pc, kTrapInvalidOpcode, 0}; return false;
+    case DecodeStatus::kTooLong: fault = {kSigSegv, 0x80, 0, kTrapGeneralProtection, 0}; return false;
+  }
+  return false;
+}
+
+namespace {
+
+/// Of kFlagsOfDec, those surely overwritten before they are read from pc on.
+u32 dead_flags(GuestAddr pc, GuestAddr site_page, bool check_stable) {
+  CodeReader reader(pc);
+  u32 dead = 0, live = 0;
+  for (int i = 0; i < kLookAhead && (dead | live) != kFlagsOfDec; ++i) {
+    if (check_stable && page_down(pc) != site_page) {
+      const memory::Mapping* m = memory::find(pc);
+      if (m == nullptr || (m->prot & kProtWrite) != 0 || m->inode == 0) break;
+    }
+    Insn insn;
+    FetchFault fault;
+    if (!reader.decode_at(pc, insn, fault)) break;
+    live |= insn.flags_read & kFlagsOfDec & ~dead;
+    if (insn.special != Special::kNone) break;
+    dead |= insn.flags_must_written & kFlagsOfDec & ~live;
+    switch (insn.branch) {
+      case Branch::kNone: pc += insn.length; break;
+      case Branch::kJmpRel:
+      case Branch::kCallRel: pc = branch_target(insn, pc); break;
+      default: return dead;
+    }
+  }
+  return dead;
+}
+
+}  // namespace
+
+bool status_flags_dead(GuestAddr pc, GuestAddr site_page) {
+  return dead_flags(pc, page_down(site_page), true) == kFlagsOfDec;
+}
+
+u32 dead_status_flags(GuestAddr pc) { return dead_flags(pc, 0, false); }
+
+}  // namespace detrec::guest::translate

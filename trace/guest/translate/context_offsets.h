@@ -1,0 +1,11 @@
+// Offsets of Context for assembly; context_offsets.cc holds them against the struct.
+#define CTX 0x58000000
+#define CTX_SPILL_RCX (CTX + 16)
+#define CTX_EXIT_ARG (CTX + 40)
+#define CTX_EXIT_KIND (CTX + 44)
+#define CTX_RESUME (CTX + 48)
+#define CTX_ENGINE_RSP (CTX + 56)
+#define CTX_GPR (CTX + 64)
+#define CTX_RFLAGS (CTX + 192)
+#define CTX_PC (CTX + 200)
+#define CTX_IN_GUEST (CTX + 228)

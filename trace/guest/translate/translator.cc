@@ -1,0 +1,236 @@
+#include "trace/guest/translate/translator.h"
+
+#include "trace/guest/base/print.h"
+#include "trace/guest/base/probe.h"
+#include "trace/guest/base/syscall.h"
+#include "trace/guest/memory/guest_map.h"
+#include "trace/guest/process.h"
+#include "trace/guest/run/exits.h"
+#include "trace/guest/translate/block_translator.h"
+#include "trace/guest/translate/page_protection.h"
+
+namespace detrec::guest::translate {
+namespace {
+
+constexpr u64 kProtRead = 1, kProtWrite = 2, kProtExec = 4;
+constexpr u64 kMapPrivateAnonFixed = 0x02 | 0x20 | 0x10'0000, kMapNoReserve = 0x4000;
+constexpr u64 kMadvDontNeed = 4, kMadvHugePage = 14;
+
+/// Single steps are translated here, over and over.
+constexpr u64 kStepArea = 4096;
+/// Room that a block with all its stubs never exceeds.
+constexpr u64 kMaxBlockCache = 64 * 1024;
+
+// AddressSanitizer's low shadow lies where the table entries of pcs 0x7ffdc00-0xbffdc00 would be (layout.h).
+constexpr u64 kTableHoleBegin = 0x7fff'7000, kTableHoleEnd = 0x8fff'8000;
+
+/// Entries of indirect transfers to pcs above 2 GiB: direct-mapped; a collision costs a new entry.
+struct HighEntry {
+  GuestAddr pc;
+  u32 landing;
+};
+constexpr u64 kHighEntries = 1u << 16;
+
+struct Cache {
+  u64 next = kCacheBegin + kStepArea;
+  u64 epoch = 1;
+  HighEntry* high = nullptr;
+};
+
+Cache& cache() {
+  static Cache instance;
+  return instance;
+}
+
+HighEntry& high_entry(GuestAddr pc) { return cache().high[(pc * 0x9e3779b97f4a7c15ull) >> (64 - 16)]; }
+
+void map_fixed(u64 begin, u64 end, u64 prot) {
+  SysResult r = raw_syscall(__NR_mmap, begin, end - begin, prot, kMapPrivateAnonFixed | kMapNoReserve, ~0ull, 0);
+  if (failed(r) || static_cast<u64>(r) != begin) {
+    DETREC_PANIC("cannot reserve the engine's memory at 0x%lx: error %ld", begin, -r);
+  }
+}
+
+wire::EngineStats* stats() { return process().launch != nullptr ? &process().launch->stats : nullptr; }
+
+bool page_is_volatile(GuestAddr address) {
+  Page* p = block_index().page(address);
+  return p != nullptr && p->is_volatile;
+}
+
+Mode mode_for(GuestAddr pc) {
+  return page_is_volatile(pc) || page_is_volatile(pc + kMaxBlockBytes) ? Mode::kVolatile : Mode::kNormal;
+}
+
+void flush_when_full(Turn& turn) {
+  if (cache().next + kMaxBlockCache > kCacheEnd || block_index().nearly_full()) flush(turn);
+}
+
+/// Translates the block at pc. kNone with `fault` when there is none.
+CacheAddr translate(Turn& turn, GuestAddr pc, bool indirect_entry_wanted, FetchFault& fault, CacheAddr* landing) {
+  flush_when_full(turn);
+  Mode mode = mode_for(pc);
+  if (mode == Mode::kVolatile) indirect_entry_wanted = false;
+  if (mode == Mode::kNormal) protect_code_page(turn, pc);
+  u64 begin = cache().next;
+  BlockTranslator t(static_cast<CacheAddr>(begin), pc, mode);
+  if (!t.run(indirect_entry_wanted, fault)) return CacheAddr::kNone;
+  cache().next = (raw(t.end()) + 15) & ~15ull;
+  Block* block = block_index().block_at(pc);
+  if (mode == Mode::kNormal) {
+    GuestAddr last = pc + block->guest_bytes - 1;
+    if (page_down(last) != page_down(pc)) protect_code_page(turn, last);
+  } else {
+    u8 bytes[kMaxBlockBytes + kMaxInsnLength];
+    if (!read_guest(bytes, pc, block->guest_bytes)) return CacheAddr::kNone;
+    block->copy = block_index().add_copy(bytes, block->guest_bytes);
+  }
+  if (indirect_entry_wanted && landing != nullptr) *landing = t.entry();
+  if (wire::EngineStats* s = stats()) {
+    ++s->blocks_translated;
+    s->guest_instructions += block->insn_count;
+    s->guest_bytes += block->guest_bytes;
+    s->cache_bytes += cache().next - begin;
+  }
+  return t.body();
+}
+
+/// A volatile block still says what the guest's memory says?
+bool unchanged(const Block& block) {
+  u8 now[kMaxBlockBytes + kMaxInsnLength];
+  return read_guest(now, block.pc, block.guest_bytes) &&
+         memcmp(now, block_index().copies(block.copy), block.guest_bytes) == 0;
+}
+
+}  // namespace
+
+void start() {
+  map_fixed(kCacheBegin, kCacheEnd, kProtRead | kProtWrite | kProtExec);
+  map_fixed(kTableBase, kTableEnd, kProtRead | kProtWrite);
+  raw_syscall(__NR_madvise, kCacheBegin, kCacheEnd - kCacheBegin, kMadvHugePage);
+  raw_syscall(__NR_madvise, kTableHoleEnd, kTableEnd - kTableHoleEnd, kMadvHugePage);
+  cache().high = static_cast<HighEntry*>(engine_reserve(kHighEntries * sizeof(HighEntry)));
+  block_index().start();
+}
+
+u64 epoch() { return cache().epoch; }
+
+void set_table(GuestAddr pc, CacheAddr landing) {
+  u32* entry = reinterpret_cast<u32*>(kTableBase + 4 * pc);
+  u32 value = static_cast<u32>(raw(landing));
+  if (*entry != value) *entry = value;  // clearing what was never set must not touch the page
+}
+
+CacheAddr table_entry(GuestAddr pc) { return static_cast<CacheAddr>(*reinterpret_cast<u32*>(kTableBase + 4 * pc)); }
+
+CacheAddr body_of(Turn& turn, GuestAddr pc, FetchFault& fault) {
+  if (CacheAddr found = block_index().find(pc); found != CacheAddr::kNone) return found;
+  if (Block* block = block_index().block_at(pc); block != nullptr && block->is_volatile) {
+    if (unchanged(*block)) return static_cast<CacheAddr>(block->body);
+    drop_block(*block);
+  }
+  return translate(turn, pc, false, fault, nullptr);
+}
+
+CacheAddr indirect_entry(Turn& turn, GuestAddr pc, FetchFault& fault) {
+  bool is_low = pc < 0x8000'0000;
+  CacheAddr known = is_low ? table_entry(pc)
+                    : high_entry(pc).pc == pc ? static_cast<CacheAddr>(high_entry(pc).landing)
+                                              : CacheAddr::kNone;
+  flush_when_full(turn);
+  CacheAddr body = block_index().find(pc);
+  if (known != CacheAddr::kNone && body != CacheAddr::kNone) return body;
+  CacheAddr landing = CacheAddr::kNone;
+  if (mode_for(pc) == Mode::kVolatile) return body_of(turn, pc, fault);  // never entered without a check
+  if (body == CacheAddr::kNone) {
+    body = translate(turn, pc, true, fault, &landing);
+    if (body == CacheAddr::kNone) return body;
+  } else {
+    BlockTranslator t(static_cast<CacheAddr>(cache().next), pc, Mode::kNormal);
+    t.run_entry_only(body);
+    landing = t.entry();
+    cache().next = (raw(t.end()) + 15) & ~15ull;
+  }
+  if (is_low) {
+    set_table(pc, landing);
+  } else {
+    high_entry(pc) = {pc, static_cast<u32>(raw(landing))};
+  }
+  return body;
+}
+
+CacheAddr step_code(Turn& turn, GuestAddr pc, FetchFault& fault) {
+  flush_when_full(turn);
+  BlockTranslator t(static_cast<CacheAddr>(kCacheBegin), pc, Mode::kStep);
+  if (!t.run(false, fault)) return CacheAddr::kNone;
+  DETREC_CHECK(raw(t.end()) <= kCacheBegin + kStepArea);
+  return t.body();
+}
+
+CacheAddr follow_link(Turn& turn, u32 index, FetchFault& fault) {
+  u64 before = epoch();
+  GuestAddr pc = block_index().site(index).pc;
+  CacheAddr body = body_of(turn, pc, fault);
+  if (body == CacheAddr::kNone || epoch() != before) return body;
+  if (mode_for(pc) == Mode::kVolatile) return body;
+  Site& site = block_index().site(index);
+  Emitter::patch_rel32(static_cast<CacheAddr>(site.cache), raw(body));
+  block_index().add_incoming(index);
+  return body;
+}
+
+namespace {
+/// Gives a link back its exit stub.
+void unlink(Site& site, void*) {
+  if (site.stub == 0) {
+    if (cache().next + kMaxBlockCache > kCacheEnd) DETREC_PANIC("the code cache is full while unlinking");
+    Emitter e(static_cast<CacheAddr>(cache().next));
+    site.stub = static_cast<u32>(cache().next);
+    e.set_context32(offsetof(Context, exit_arg), static_cast<u32>(&site - &block_index().site(0)));
+    e.jmp(reinterpret_cast<u64>(&exit_link));
+    cache().next = (raw(e.here()) + 15) & ~15ull;
+  }
+  Emitter::patch_rel32(static_cast<CacheAddr>(site.cache), site.stub);
+  site.next_incoming = kNone;
+}
+}  // namespace
+
+void drop_block(Block& block) {
+  for (u64 i = 0; i < block.guest_bytes; ++i) {
+    GuestAddr pc = block.pc + i;
+    if (pc < 0x8000'0000) {
+      if (table_entry(pc) != CacheAddr::kNone) set_table(pc, CacheAddr::kNone);
+    } else if (high_entry(pc).pc == pc) {
+      high_entry(pc) = {};
+    }
+  }
+  block_index().kill(block, unlink, nullptr);
+  ++cache().epoch;
+}
+
+void flush(Turn& turn) {
+  unprotect_all(turn);
+  block_index().clear();
+  cache().next = kCacheBegin + kStepArea;
+  ++cache().epoch;
+  memset(cache().high, 0, kHighEntries * sizeof(HighEntry));
+  raw_syscall(__NR_madvise, kTableBase, kTableHoleBegin - kTableBase, kMadvDontNeed);
+  raw_syscall(__NR_madvise, kTableHoleEnd, kTableEnd - kTableHoleEnd, kMadvDontNeed);
+  const memory::Mapping* shadow = memory::find(kTableHoleBegin + 0x1000);
+  if (shadow == nullptr) raw_syscall(__NR_madvise, kTableHoleBegin, kTableHoleEnd - kTableHoleBegin, kMadvDontNeed);
+}
+
+bool locate(u64 cache_pc, CachePosition& position) {
+  if (cache_pc < kCacheBegin + kStepArea) {
+    // A single step: it is the instruction at the pc the step was asked for.
+    position.pc = context().regs.pc;
+    position.insn_cache = kCacheBegin;
+  } else if (block_index().find_by_cache(cache_pc, position.pc, position.insn_cache) == nullptr) {
+    return false;
+  }
+  CodeReader reader(position.pc);
+  FetchFault fault;
+  return reader.decode_at(position.pc, position.insn, fault);
+}
+
+}  // namespace detrec::guest::translate
