@@ -42,7 +42,7 @@ void init_child_thread(const Thread& parent, Thread& child, bool shares_actions)
 
 void start_thread(Thread& thread) {
   install_host_stack(thread);
-  set_kernel_mask(thread.signals, host_mask(thread.signals.blocked));
+  thread.signals.host_blocked = ~SignalSet{0};  // as the cloner left it; never what the guest's mask asks for
 }
 
 void end_thread(Thread& thread) {
@@ -60,7 +60,6 @@ void after_fork(Turn& turn) {
   SignalState& state = turn.thread().signals;
   discard(state, ~SignalSet{0});
   state.fault.raised = false;
-  update_host_mask(state);
 }
 
 void prepare_exec(Turn& turn) {

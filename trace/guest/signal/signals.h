@@ -22,7 +22,8 @@ namespace detrec::guest::signal {
 /// Installs the engine's host handlers and the calling kernel thread's alternate stack; reads inherited
 /// dispositions (SIG_IGN stays ignored) and the inherited mask (becomes the guest's). Once per process image.
 void start(Turn& turn);
-/// For a further kernel thread (after init_child_thread), before it runs guest code; sets the kernel's mask.
+/// On a further kernel thread (after init_child_thread), before it runs guest code. The kernel's mask becomes
+/// the guest's with the first deliver_pending.
 void start_thread(Thread& thread);
 /// On a kernel thread that is about to end: hands signals that were meant for the process back to it. Every
 /// signal is blocked afterwards.
@@ -59,9 +60,9 @@ inline constexpr SysResult kERestartBlock =
     -516;  ///< nanosleep, poll: remaining time; EINTR when a handler ran
 
 /// Executes a system call that may block, turn lent out by the caller or not. Results besides the kernel's:
-/// kERestartNoIntr (kERestartNoHand under push_mask): a deliverable signal is there and the call has not been
-/// started; kERestartSys: the kernel would restart it for SA_RESTART. -EINTR is the kernel's word that it
-/// does not restart.
+/// kERestartNoIntr (kERestartNoHand for calls with a mask): a deliverable signal is there and the call has
+/// not been started; kERestartSys: the kernel would restart it for SA_RESTART. -EINTR is the kernel's word
+/// that it does not restart.
 SysResult raw_syscall_interruptible(Thread& thread, long nr, u64 a0, u64 a1, u64 a2, u64 a3, u64 a4, u64 a5);
 
 // System calls (man 2 pages). Results as the kernel's.
@@ -73,13 +74,8 @@ SysResult rt_sigtimedwait(Turn&, GuestAddr set, GuestAddr info, GuestAddr timeou
 SysResult sigaltstack(Turn&, GuestAddr ss, GuestAddr old);
 void rt_sigreturn(Turn&);  ///< replaces context().regs (rax too) and the vector state
 
-/// Temporarily replaces the mask, in the kernel too (ppoll, pselect6, epoll_pwait). When the call was
-/// interrupted leave the end to deliver_pending, which shows the old mask to the handler's frame; else call
-/// pop_mask.
-void push_mask(Turn&, u64 mask);
-void pop_mask(Turn&);
-
-/// After fork in the child (pending signals cleared).
+/// After fork in the child (pending signals cleared). The kernel's mask is the parent's at the time of the
+/// call.
 void after_fork(Turn&);
 /// Before execve: what the new image inherits is put into the kernel (ignored faults, the exact mask, blocked
 /// signals). Then execute it through raw_syscall_interruptible, so that no signal is lost with this image.

@@ -12,38 +12,70 @@ extern "C" detrec::guest::SysResult detrec_interruptible(const detrec::guest::Si
 
 namespace detrec::guest::signal {
 
-SysResult raw_syscall_interruptible(Thread& thread, long nr, u64 a0, u64 a1, u64 a2, u64 a3, u64 a4, u64 a5) {
-  SysResult r = detrec_interruptible(&thread.signals, nr, a0, a1, a2, a3, a4, a5);
-  // Under a temporary mask the signal is one the call waits for: run again, it would wait for another.
-  if (r == kERestartNoIntr && thread.signals.restore_saved) return kERestartNoHand;
-  return r;
+namespace {
+
+/// Where a call has the mask that the kernel is to use while it waits.
+struct MaskArgument {
+  u64 address;
+  u64 size;
+};
+
+MaskArgument mask_argument(long nr, u64 a0, u64 a1, u64 a3, u64 a4, u64 a5) {
+  MaskArgument in_memory;
+  switch (nr) {
+    case __NR_rt_sigsuspend:
+      return {a0, a1};
+    case __NR_ppoll:
+      return {a3, a4};
+    case __NR_epoll_pwait:
+    case __NR_epoll_pwait2:
+      return {a4, a5};
+    case __NR_pselect6:
+      if (a5 != 0 && read_guest(in_memory, a5)) return in_memory;
+      break;
+    default:
+      break;
+  }
+  return {0, 0};
 }
 
-void push_mask(Turn& turn, u64 mask) {
-  SignalState& state = turn.thread().signals;
+/// The guest's mask for the time of a call, as the kernel sets its own. When the call was interrupted it
+/// stays, and deliver_pending, which shows the old one to the handler's frame, ends it.
+bool begin_temporary_mask(SignalState& state, const MaskArgument& mask) {
+  SignalSet during;
+  // What is wrong with it the kernel will say.
+  if (mask.address == 0 || mask.size != sizeof during || !read_guest(during, mask.address)) return false;
   state.saved_blocked = state.blocked;
   state.restore_saved = true;
-  state.blocked = mask & ~kUnblockable;
-  update_host_mask(state);
+  state.blocked = during & ~kUnblockable;
+  return true;
 }
 
-void pop_mask(Turn& turn) {
-  SignalState& state = turn.thread().signals;
+void end_temporary_mask(SignalState& state) {
   state.blocked = state.saved_blocked;
   state.restore_saved = false;
-  update_host_mask(state);
-  return_blocked(state);
+}
+
+}  // namespace
+
+SysResult raw_syscall_interruptible(Thread& thread, long nr, u64 a0, u64 a1, u64 a2, u64 a3, u64 a4, u64 a5) {
+  SignalState& state = thread.signals;
+  bool masked = begin_temporary_mask(state, mask_argument(nr, a0, a1, a3, a4, a5));
+  SysResult r = detrec_interruptible(&state, nr, a0, a1, a2, a3, a4, a5);
+  if (!masked) return r;
+  // The signal is one that the call waits for: run again, it would wait for another.
+  if (r == kERestartNoIntr) return kERestartNoHand;
+  if (r != kEIntr) end_temporary_mask(state);
+  return r;
 }
 
 SysResult rt_sigsuspend(Turn& turn, GuestAddr set, u64 setsize) {
   SignalSet mask;
   if (setsize != sizeof mask) return kEInval;
   if (!read_guest(mask, set)) return kEFault;
-  push_mask(turn, mask);
   Thread& thread = turn.thread();
-  SignalSet in_kernel = host_mask(mask);
   TurnLent lent(turn);
-  raw_syscall_interruptible(thread, __NR_rt_sigsuspend, arg(&in_kernel), sizeof in_kernel, 0, 0, 0, 0);
+  raw_syscall_interruptible(thread, __NR_rt_sigsuspend, arg(&mask), sizeof mask, 0, 0, 0, 0);
   return kERestartNoHand;
 }
 

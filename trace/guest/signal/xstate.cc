@@ -3,6 +3,7 @@
 #include "trace/guest/base/print.h"
 #include "trace/guest/base/probe.h"
 #include "trace/guest/base/string.h"
+#include "trace/guest/run/cpu_model.h"
 #include "trace/guest/translate/translator.h"
 
 namespace detrec::guest::signal {
@@ -11,7 +12,7 @@ namespace {
 constexpr u32 kMagic1 = 0x46505853, kMagic2 = 0x46505845;
 constexpr u64 kLegacySize = 512, kHeaderSize = 64, kSoftwareBytes = 464;
 constexpr u64 kX87Pointer = 8, kMxcsr = 24, kMxcsrMask = 28;
-constexpr u64 kX87AndSse = 3, kPkru = 1 << 9;
+constexpr u64 kX87AndSse = 3;
 constexpr u64 kBufferSize = 12 * 1024;
 
 /// struct _fpx_sw_bytes
@@ -85,16 +86,22 @@ void xrstor(const u8* from, u64 features) {
 void fxsave(u8* to) { asm volatile("fxsave64 (%0)" : : "r"(to) : "memory"); }
 void fxrstor(const u8* from) { asm volatile("fxrstor64 (%0)" : : "r"(from) : "memory"); }
 
-/// Asks the CPU where components lie. Done once, at the first frame: cpuid is slow in virtual machines.
+/// Keeps what the guest's model has, and asks the CPU where that lies. Done once, at the first frame: cpuid
+/// is slow in virtual machines.
 void find_components() {
+  if (!layout.extended || layout.components_known) return;
   layout.components_known = true;
+  layout.features &= run::guest_xcr0();
+  u64 end = kLegacySize + kHeaderSize;
   for (u32 i = 2; i < 63; ++i) {
     if (!(layout.features & (u64{1} << i))) continue;
     u32 eax = 0xd, ebx, ecx = i, edx;
     asm volatile("cpuid" : "+a"(eax), "=b"(ebx), "+c"(ecx), "=d"(edx));
     DETREC_CHECK(u64{ebx} + eax <= layout.size && eax % 8 == 0);
     layout.component[i] = {ebx, eax};
+    if (u64{ebx} + eax > end) end = u64{ebx} + eax;
   }
+  layout.size = end;
 }
 
 bool all_zero(const u8* from, u64 n) {
@@ -173,13 +180,16 @@ void learn_xstate(const u8* fpstate, bool extended) {
   if (!layout.extended) return;
   layout.features = bytes.features;
   layout.size = bytes.size;
-  if (xstate_frame_size() > kBufferSize)
+  if (layout.size + sizeof kMagic2 > kBufferSize)
     DETREC_PANIC("the vector state of %lu bytes is larger than expected", layout.size);
 }
 
 bool xstate_is_extended() { return layout.extended; }
 
-u64 xstate_frame_size() { return layout.extended ? layout.size + sizeof kMagic2 : kLegacySize; }
+u64 xstate_frame_size() {
+  find_components();
+  return layout.extended ? layout.size + sizeof kMagic2 : kLegacySize;
+}
 
 const u8* save_xstate() {
   if (!layout.extended) {
@@ -187,7 +197,7 @@ const u8* save_xstate() {
     show_guest_x87_pointer(buffer);
     return buffer;
   }
-  if (!layout.components_known) find_components();
+  find_components();
   memset(buffer + kSoftwareBytes, 0, sizeof(SoftwareBytes) + kHeaderSize);
   xsave(buffer, layout.features);
   show_guest_x87_pointer(buffer);
@@ -203,9 +213,9 @@ const u8* save_xstate() {
 }
 
 void reset_xstate() {
-  // Protection keys stay: a process that was given none has the same value always.
+  find_components();
   if (layout.extended) {
-    xrstor(kInitialImage.byte, layout.features & ~kPkru);
+    xrstor(kInitialImage.byte, layout.features);
   } else {
     fxrstor(kInitialImage.byte);
   }
@@ -216,7 +226,7 @@ bool restore_xstate(GuestAddr fpstate) {
     reset_xstate();
     return true;
   }
-  if (layout.extended && !layout.components_known) find_components();
+  find_components();
   Request request;
   if (!examine(fpstate, request) || (fpstate & (request.extended ? 63 : 15)) != 0) return false;
   if (!read_guest(buffer, fpstate, request.size) || !loadable(request)) return false;
