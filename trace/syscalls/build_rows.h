@@ -25,6 +25,7 @@ inline constexpr Arg kUserId{ArgKind::kUserId};
 inline constexpr Arg kSignal{ArgKind::kSignal};
 inline constexpr Arg kCommand{ArgKind::kCommand};
 inline constexpr Arg kSize{ArgKind::kSize};
+inline constexpr Arg kSize32{ArgKind::kSize32};
 inline constexpr Arg kCount{ArgKind::kCount};
 inline constexpr Arg kOffset{ArgKind::kOffset};
 inline constexpr Arg kAddress{ArgKind::kAddress};

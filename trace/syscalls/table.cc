@@ -29,7 +29,8 @@ constexpr SyscallRow kLowRows[] = {
     special(kOnPath, 4, "stat", {kPath, out(144)}).path(0),
     direct(5, "fstat", {kFd, out(144)}),
     special(kOnPath, 6, "lstat", {kPath, out(144)}).path(0, kNoArg, Follow::kNever),
-    may_block(7, "poll", {inout_as(Length::kPollfd, 1), kCount, kInt}).restarts(Restart::kRestartBlock),
+    may_block(7, "poll", {inout_as(Length::kPollfd, 1, When::kSuccessOrInterrupt), kCount, kInt})
+        .restarts(Restart::kRestartBlock),
     direct(8, "lseek", {kFd, kOffset, kUnsigned}),
     special(kOnMemory, 9, "mmap", {kAddress, kSize, kFlags, kFlags, kFd, kOffset}),
     special(kOnMemory, 10, "mprotect", {kAddress, kSize, kFlags}),
@@ -46,8 +47,8 @@ constexpr SyscallRow kLowRows[] = {
     may_block(18, "pwrite64", {kFd, in_by(2), kSize, kOffset})
         .writes_file(0)
         .restarts(Restart::kWithSaRestart),
-    may_block(19, "readv", {kFd, iovec_out(2), kCount}).restarts(Restart::kWithSaRestart),
-    may_block(20, "writev", {kFd, iovec_in(2), kCount}).writes_file(0).restarts(Restart::kWithSaRestart),
+    may_block(19, "readv", {kFd, iovec_out(2), kWord}).restarts(Restart::kWithSaRestart),
+    may_block(20, "writev", {kFd, iovec_in(2), kWord}).writes_file(0).restarts(Restart::kWithSaRestart),
     special(kOnPath, 21, "access", {kPath, kMode}).path(0),
     direct(22, "pipe", {out(8)}).creates_fd(Creates::kPair, 0),
     // The timeout is brought up to date for every result, unless it was zero.
@@ -73,26 +74,29 @@ constexpr SyscallRow kLowRows[] = {
     answered(39, "getpid"),
     may_block(40, "sendfile", {kFd, kFd, inout(8), kSize}).writes_file(0).restarts(Restart::kWithSaRestart),
     direct(41, "socket", {kInt, kFlags, kInt}).creates_fd(),
-    may_block(42, "connect", {kFd, in_by(2), kSize}).restarts(Restart::kWithSaRestartNoTimeout),
-    may_block(43, "accept", {kFd, out_as(Length::kPointee, 2), length_inout()})
+    may_block(42, "connect", {kFd, in_by(2), kSize32}).restarts(Restart::kWithSaRestartNoTimeout),
+    may_block(43, "accept", {kFd, out_as(Length::kPointee, 2), length_inout(When::kWithBuffer)})
         .creates_fd()
         .restarts(Restart::kWithSaRestartNoTimeout),
-    may_block(44, "sendto", {kFd, in_by(2), kSize, kFlags, in_by(5), kSize})
+    may_block(44, "sendto", {kFd, in_by(2), kSize, kFlags, in_by(5), kSize32})
         .restarts(Restart::kWithSaRestartNoTimeout),
-    may_block(45, "recvfrom", {kFd, out_up_to(2), kSize, kFlags, out_as(Length::kPointee, 5), length_inout()})
+    may_block(
+        45, "recvfrom",
+        {kFd, out_up_to(2), kSize, kFlags, out_as(Length::kPointee, 5), length_inout(When::kWithBuffer)})
         .restarts(Restart::kWithSaRestartNoTimeout),
     may_block(46, "sendmsg", {kFd, kMsghdrIn, kFlags}).restarts(Restart::kWithSaRestartNoTimeout),
     may_block(47, "recvmsg", {kFd, memory(ArgKind::kMsghdrOut, Length::kMsghdr, 56), kFlags})
         .creates_fd(Creates::kMessage, 1)
         .restarts(Restart::kWithSaRestartNoTimeout),
     direct(48, "shutdown", {kFd, kInt}),
-    direct(49, "bind", {kFd, in_by(2), kSize}),
+    direct(49, "bind", {kFd, in_by(2), kSize32}),
     direct(50, "listen", {kFd, kInt}),
     direct(51, "getsockname", {kFd, out_as(Length::kPointee, 2), length_inout()}),
     direct(52, "getpeername", {kFd, out_as(Length::kPointee, 2), length_inout()}),
     direct(53, "socketpair", {kInt, kFlags, kInt, out(8)}).creates_fd(Creates::kPair, 3),
-    direct(54, "setsockopt", {kFd, kInt, kCommand, kByCommand, kSize}).by(Commands::kSetsockopt, 2),
-    direct(55, "getsockopt", {kFd, kInt, kCommand, kByCommand, length_inout()}).by(Commands::kGetsockopt, 2),
+    direct(54, "setsockopt", {kFd, kInt, kCommand, kByCommand, kSize32}).by(Commands::kSetsockopt, 2),
+    direct(55, "getsockopt", {kFd, kInt, kCommand, kByCommand, length_inout(When::kAnyResult)})
+        .by(Commands::kGetsockopt, 2),
     // The engine stores the tids and the pidfd that clone leaves in memory.
     special(kOnProcess, 56, "clone", {kFlags, kAddress, kAddress, kAddress, kAddress})
         .creates_fd(Creates::kPointee, 2)
@@ -128,7 +132,7 @@ constexpr SyscallRow kLowRows[] = {
     direct(75, "fdatasync", {kFd}).slow(),
     direct(76, "truncate", {kPath, kOffset}).path(0).writes_file(0),
     direct(77, "ftruncate", {kFd, kOffset}).writes_file(0),
-    direct(78, "getdents", {kFd, out_up_to(2), kSize}),
+    direct(78, "getdents", {kFd, out_up_to(2), kSize32}),
     direct(79, "getcwd", {out_up_to(1), kSize}),
     direct(80, "chdir", {kPath}).path(0),
     direct(81, "fchdir", {kFd}),
@@ -143,7 +147,7 @@ constexpr SyscallRow kLowRows[] = {
     direct(86, "link", {kPath, kPath}).path(0, kNoArg, Follow::kNever).path(1, kNoArg, Follow::kNever),
     direct(87, "unlink", {kPath}).path(0, kNoArg, Follow::kNever),
     direct(88, "symlink", {kString, kPath}).path(1, kNoArg, Follow::kNever),
-    special(kOnPath, 89, "readlink", {kPath, out_up_to(2), kSize}).path(0, kNoArg, Follow::kNever),
+    special(kOnPath, 89, "readlink", {kPath, out_up_to(2), kSize32}).path(0, kNoArg, Follow::kNever),
     direct(90, "chmod", {kPath, kMode}).path(0),
     direct(91, "fchmod", {kFd, kMode}),
     direct(92, "chown", {kPath, kUserId, kUserId}).path(0),
@@ -160,7 +164,7 @@ constexpr SyscallRow kLowRows[] = {
         .by(Commands::kPtrace, 0)
         .or_error(EPERM),
     direct(102, "getuid"),
-    may_block(103, "syslog", {kInt, out_up_to(2), kSize}).restarts(Restart::kWithSaRestart),
+    may_block(103, "syslog", {kInt, out_up_to(2), kSize32}).restarts(Restart::kWithSaRestart),
     direct(104, "getgid"),
     direct(105, "setuid", {kUserId}),
     direct(106, "setgid", {kUserId}),
@@ -230,8 +234,8 @@ constexpr SyscallRow kLowRows[] = {
     refused(EPERM, 167, "swapon", {kPath, kFlags}).path(0),
     refused(EPERM, 168, "swapoff", {kPath}).path(0),
     refused(EPERM, 169, "reboot", {kInt, kInt, kUnsigned, kAddress}),
-    direct(170, "sethostname", {in_by(1), kSize}),
-    direct(171, "setdomainname", {in_by(1), kSize}),
+    direct(170, "sethostname", {in_by(1), kSize32}),
+    direct(171, "setdomainname", {in_by(1), kSize32}),
     refused(EPERM, 172, "iopl", {kUnsigned}),
     refused(EPERM, 173, "ioperm", {kWord, kWord, kInt}),
     refused(ENOSYS, 174, "create_module"),
@@ -265,8 +269,8 @@ constexpr SyscallRow kLowRows[] = {
     answered(202, "futex", {kAddress, kCommand, kUnsigned, kByCommand, kByCommand, kByCommand})
         .by(Commands::kFutex, 1)
         .restarts(Restart::kWithSaRestartNoTimeout),
-    direct(203, "sched_setaffinity", {kPid, kSize, in_by(1)}),
-    direct(204, "sched_getaffinity", {kPid, kSize, out_up_to(1)}),
+    direct(203, "sched_setaffinity", {kPid, kSize32, in_by(1)}),
+    direct(204, "sched_getaffinity", {kPid, kSize32, out_up_to(1)}),
     refused(ENOSYS, 205, "set_thread_area"),
     // Asynchronous I/O writes guest memory at times of its own. Libraries fall back to threads or plain
     // calls.
@@ -281,7 +285,7 @@ constexpr SyscallRow kLowRows[] = {
     refused(ENOSYS, 214, "epoll_ctl_old"),
     refused(ENOSYS, 215, "epoll_wait_old"),
     special(kOnMemory, 216, "remap_file_pages", {kAddress, kSize, kFlags, kOffset, kFlags}),
-    direct(217, "getdents64", {kFd, out_up_to(2), kSize}),
+    direct(217, "getdents64", {kFd, out_up_to(2), kSize32}),
     answered(218, "set_tid_address", {kAddress}),
     special(kOnProcess, 219, "restart_syscall"),
     may_block(220, "semtimedop", {kInt, in_by(2, 6), kCount, in(16)}).restarts(Restart::kNever),
@@ -345,7 +349,7 @@ constexpr SyscallRow kLowRows[] = {
         .path(1, 0, Follow::kIfFlag, 4)
         .path(3, 2, Follow::kNever),
     direct(266, "symlinkat", {kString, kDirFd, kPath}).path(2, 1, Follow::kNever),
-    special(kOnPath, 267, "readlinkat", {kDirFd, kPath, out_up_to(3), kSize}).path(1, 0, Follow::kNever),
+    special(kOnPath, 267, "readlinkat", {kDirFd, kPath, out_up_to(3), kSize32}).path(1, 0, Follow::kNever),
     direct(268, "fchmodat", {kDirFd, kPath, kMode}).path(1, 0),
     special(kOnPath, 269, "faccessat", {kDirFd, kPath, kMode}).path(1, 0),
     // The sixth argument points to the signal set's address and size.
@@ -354,7 +358,8 @@ constexpr SyscallRow kLowRows[] = {
                inout(16, When::kAnyResult), in(16)})
         .restarts(Restart::kNoHandler),
     may_block(271, "ppoll",
-              {inout_as(Length::kPollfd, 1), kCount, inout(16, When::kAnyResult), sigset_in(4), kSize})
+              {inout_as(Length::kPollfd, 1, When::kSuccessOrInterrupt), kCount, inout(16, When::kAnyResult),
+               sigset_in(4), kSize})
         .restarts(Restart::kNoHandler),
     special(kOnProcess, 272, "unshare", {kFlags}).or_error(EPERM),
     answered(273, "set_robust_list", {kAddress, kSize}),
@@ -365,8 +370,8 @@ constexpr SyscallRow kLowRows[] = {
     may_block(276, "tee", {kFd, kFd, kSize, kFlags}).restarts(Restart::kWithSaRestart),
     direct(277, "sync_file_range", {kFd, kOffset, kSize, kFlags}).slow(),
     // Fills the buffers from a pipe's read end; with a write end it only reads them.
-    may_block(278, "vmsplice", {kFd, iovec_out(2), kCount, kFlags}).restarts(Restart::kWithSaRestart),
-    direct(279, "move_pages", {kPid, kCount, in_by(1, 8), in_by(1, 4), out_by(1, 4), kFlags}),
+    may_block(278, "vmsplice", {kFd, iovec_out(2), kWord, kFlags}).restarts(Restart::kWithSaRestart),
+    direct(279, "move_pages", {kPid, kWord, in_by(1, 8), in_by(1, 4), out_by(1, 4), kFlags}),
     direct(280, "utimensat", {kDirFd, kPath, in(32), kFlags}).path(1, 0, Follow::kUnlessFlag, 3),
     may_block(281, "epoll_pwait", {kFd, out_up_to(2, 12), kCount, kInt, sigset_in(5), kSize})
         .restarts(Restart::kNever),
@@ -376,7 +381,7 @@ constexpr SyscallRow kLowRows[] = {
     direct(285, "fallocate", {kFd, kFlags, kOffset, kOffset}).writes_file(0).slow(),
     direct(286, "timerfd_settime", {kFd, kFlags, in(32), out(32)}),
     direct(287, "timerfd_gettime", {kFd, out(32)}),
-    may_block(288, "accept4", {kFd, out_as(Length::kPointee, 2), length_inout(), kFlags})
+    may_block(288, "accept4", {kFd, out_as(Length::kPointee, 2), length_inout(When::kWithBuffer), kFlags})
         .creates_fd()
         .restarts(Restart::kWithSaRestartNoTimeout),
     special(kOnSignals, 289, "signalfd4", {kFd, sigset_in(2), kSize, kFlags}).creates_fd(),
@@ -385,8 +390,8 @@ constexpr SyscallRow kLowRows[] = {
     special(kOnDescriptors, 292, "dup3", {kFd, kFd, kFlags}).creates_fd().closes_fds(bit(1)),
     direct(293, "pipe2", {out(8), kFlags}).creates_fd(Creates::kPair, 0),
     direct(294, "inotify_init1", {kFlags}).creates_fd(),
-    may_block(295, "preadv", {kFd, iovec_out(2), kCount, kOffset, kOffset}).restarts(Restart::kWithSaRestart),
-    may_block(296, "pwritev", {kFd, iovec_in(2), kCount, kOffset, kOffset})
+    may_block(295, "preadv", {kFd, iovec_out(2), kWord, kOffset, kOffset}).restarts(Restart::kWithSaRestart),
+    may_block(296, "pwritev", {kFd, iovec_in(2), kWord, kOffset, kOffset})
         .writes_file(0)
         .restarts(Restart::kWithSaRestart),
     special(kOnSignals, 297, "rt_tgsigqueueinfo", {kPid, kPid, kSignal, in(128)}),
@@ -403,8 +408,8 @@ constexpr SyscallRow kLowRows[] = {
     special(kOnProcess, 302, "prlimit64", {kPid, kUnsigned, in(16), out(16)}),
     // The mount id has 8 bytes with AT_HANDLE_MNT_ID_UNIQUE.
     direct(303, "name_to_handle_at",
-           {kDirFd, kPath, inout_as(Length::kFileHandle, kNoArg, When::kOverflow),
-            out_as(Length::kNested, kNoArg, When::kOverflow), kFlags})
+           {kDirFd, kPath, inout_as(Length::kFileHandle, kNoArg, When::kSuccessOrOverflow),
+            out_as(Length::kNested, kNoArg, When::kSuccessOrOverflow), kFlags})
         .path(1, 0, Follow::kIfFlag, 4),
     special(kOnPath, 304, "open_by_handle_at", {kDirFd, in_as(Length::kFileHandle), kFlags})
         .creates_fd()
@@ -416,12 +421,12 @@ constexpr SyscallRow kLowRows[] = {
         .restarts(Restart::kWithSaRestartNoTimeout),
     special(kOnProcess, 308, "setns", {kFd, kFlags}).or_error(EPERM),
     answered(309, "getcpu", {out(4), out(4), kAddress}),
-    special(kOnMemory, 310, "process_vm_readv", {kPid, iovec_out(2), kCount, in_by(4, 16), kCount, kFlags}),
-    special(kOnMemory, 311, "process_vm_writev", {kPid, iovec_in(2), kCount, in_by(4, 16), kCount, kFlags}),
+    special(kOnMemory, 310, "process_vm_readv", {kPid, iovec_out(2), kWord, in_by(4, 16), kWord, kFlags}),
+    special(kOnMemory, 311, "process_vm_writev", {kPid, iovec_in(2), kWord, in_by(4, 16), kWord, kFlags}),
     direct(312, "kcmp", {kPid, kPid, kInt, kWord, kWord}),
     refused(EPERM, 313, "finit_module", {kFd, kString, kFlags}),
     direct(314, "sched_setattr", {kPid, inout_as(Length::kSelfSize, kNoArg, When::kTooBig), kFlags}),
-    direct(315, "sched_getattr", {kPid, out_by(2), kSize, kFlags}),
+    direct(315, "sched_getattr", {kPid, out_by(2), kSize32, kFlags}),
     direct(316, "renameat2", {kDirFd, kPath, kDirFd, kPath, kFlags})
         .path(1, 0, Follow::kNever)
         .path(3, 2, Follow::kNever),
@@ -437,11 +442,11 @@ constexpr SyscallRow kLowRows[] = {
         .restarts(Restart::kAlways),
     refused(ENOSYS, 323, "userfaultfd", {kFlags}),
     direct(324, "membarrier", {kInt, kFlags, kInt}),
-    special(kOnMemory, 325, "mlock2", {kAddress, kSize, kFlags}),
+    direct(325, "mlock2", {kAddress, kSize, kFlags}),
     direct(326, "copy_file_range", {kFd, inout(8), kFd, inout(8), kSize, kFlags}).writes_file(2).slow(),
-    may_block(327, "preadv2", {kFd, iovec_out(2), kCount, kOffset, kOffset, kFlags})
+    may_block(327, "preadv2", {kFd, iovec_out(2), kWord, kOffset, kOffset, kFlags})
         .restarts(Restart::kWithSaRestart),
-    may_block(328, "pwritev2", {kFd, iovec_in(2), kCount, kOffset, kOffset, kFlags})
+    may_block(328, "pwritev2", {kFd, iovec_in(2), kWord, kOffset, kOffset, kFlags})
         .writes_file(0)
         .restarts(Restart::kWithSaRestart),
     special(kOnMemory, 329, "pkey_mprotect", {kAddress, kSize, kFlags, kInt}),
@@ -482,7 +487,7 @@ constexpr SyscallRow kHighRows[] = {
         .restarts(Restart::kWithSaRestart),
     special(kOnDescriptors, 438, "pidfd_getfd", {kFd, kFd, kFlags}).creates_fd().or_error(EPERM),
     special(kOnPath, 439, "faccessat2", {kDirFd, kPath, kMode, kFlags}).path(1, 0, Follow::kUnlessFlag, 3),
-    special(kOnMemory, 440, "process_madvise", {kFd, in_by(2, 16), kCount, kCommand, kFlags})
+    special(kOnMemory, 440, "process_madvise", {kFd, in_by(2, 16), kWord, kCommand, kFlags})
         .by(Commands::kMadvise, 3)
         .or_error(EPERM),
     may_block(441, "epoll_pwait2", {kFd, out_up_to(2, 12), kCount, in(16), sigset_in(5), kSize})
@@ -505,10 +510,10 @@ constexpr SyscallRow kHighRows[] = {
         .restarts(Restart::kWithSaRestart),
     answered(456, "futex_requeue", {in(48), kFlags, kInt, kInt}),
     direct(457, "statmount", {in_as(Length::kSelfSize), out_as(Length::kSelfSize, 2), kSize, kFlags}),
-    direct(458, "listmount", {in_as(Length::kSelfSize), out_up_to(2, 8), kCount, kFlags}),
+    direct(458, "listmount", {in_as(Length::kSelfSize), out_up_to(2, 8), kWord, kFlags}),
     direct(459, "lsm_get_self_attr",
            {kUnsigned, out_as(Length::kPointee, 2), length_inout(When::kAnyResult), kFlags}),
-    direct(460, "lsm_set_self_attr", {kUnsigned, in_by(2), kSize, kFlags}),
+    direct(460, "lsm_set_self_attr", {kUnsigned, in_by(2), kSize32, kFlags}),
     direct(461, "lsm_list_modules", {out_as(Length::kPointee, 1), length_inout(When::kAnyResult), kFlags}),
     refused(ENOSYS, 462, "mseal", {kAddress, kSize, kFlags}),
     direct(463, "setxattrat", {kDirFd, kPath, kFlags, kString, in_by(5), kSize})
@@ -524,6 +529,7 @@ constexpr SyscallRow kHighRows[] = {
     direct(468, "file_getattr", {kDirFd, kPath, out_by(3), kSize, kFlags}).path(1, 0, Follow::kUnlessFlag, 4),
     direct(469, "file_setattr", {kDirFd, kPath, in_by(3), kSize, kFlags}).path(1, 0, Follow::kUnlessFlag, 4),
     refused(ENOSYS, 470, "listns"),
+    refused(ENOSYS, 471, "rseq_slice_yield"),
 };
 
 constexpr int kFirstHigh = 424;

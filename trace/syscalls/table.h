@@ -58,8 +58,9 @@ enum class ArgKind : std::uint8_t {
   kUserId,    ///< user or group id
   kSignal,    ///< signal number
   kCommand,   ///< selects a row of the command table
-  kSize,      ///< bytes
-  kCount,     ///< elements
+  kSize,      ///< bytes, 64 bits
+  kSize32,    ///< bytes, 32 bits: the kernel ignores the upper half
+  kCount,     ///< elements, 32 bits
   kOffset,    ///< file offset
   kAddress,   ///< guest address that this call does not read or write through as data (mmap, futex word, tls
               ///< ...)
@@ -78,6 +79,7 @@ enum class ArgKind : std::uint8_t {
   kMsghdrOut,    ///< points to a msghdr to receive into
   kMmsghdrIn,    ///< points to an array of mmsghdr to send
   kMmsghdrOut,   ///< points to an array of mmsghdr to receive into
+  kByRequest,    ///< points to memory that is read or written as _IOC_DIR of the ioctl request says
   kByCommand,    ///< the command table's row says what it is
 };
 
@@ -88,9 +90,8 @@ enum class Length : std::uint8_t {
   kArg,           ///< value of argument `ref`, times `size`
   kMinArgResult,  ///< the smaller of argument `ref` and the result, times `size`, plus `header` bytes in
                   ///< front
-  kResult,        ///< the result times `size`; there is no argument that bounds it
   kPointee,      ///< argument `ref` points to a 32-bit length: the smaller of its values before and after the
-                 ///< call
+                 ///< call, times `size` if that is not 0
   kString,       ///< up to and with the NUL
   kStringArray,  ///< up to and with the NULL, and the strings
   kIovec,        ///< argument `ref` entries, whose buffers hold as many bytes as the result says
@@ -109,14 +110,17 @@ enum class Length : std::uint8_t {
   kExternal,     ///< only the kernel knows (number of semaphores in a set): see Before::external_count
 };
 
-/// For which results memory is written.
+/// For which results memory is written. (With -EFAULT any part of an output may have been written; no rule
+/// says which.)
 enum class When : std::uint8_t {
-  kSuccess,    ///< result >= 0
-  kPositive,   ///< result > 0
-  kInterrupt,  ///< result is -EINTR
-  kOverflow,   ///< result is -EOVERFLOW, or success
-  kTooBig,     ///< result is -E2BIG: the first 32 bits are set to the size the kernel knows
-  kAnyResult,  ///< on errors too
+  kSuccess,             ///< result >= 0
+  kWithBuffer,          ///< result >= 0, and the argument whose length this is, is not NULL
+  kPositive,            ///< result > 0
+  kInterrupt,           ///< result is -EINTR
+  kSuccessOrInterrupt,  ///< result >= 0, or -EINTR
+  kSuccessOrOverflow,   ///< result >= 0, or -EOVERFLOW
+  kTooBig,              ///< result is -E2BIG: the first 32 bits are set to the size that the kernel knows
+  kAnyResult,           ///< on errors too, at least on some
 };
 
 /// One argument of a call.
@@ -128,12 +132,12 @@ struct Arg {
   std::uint16_t size = 0;    ///< bytes, or bytes per element
   std::uint16_t header = 0;  ///< bytes in front of the elements
 
-  constexpr bool is_memory() const { return kind >= ArgKind::kPath; }
+  constexpr bool is_memory() const { return kind >= ArgKind::kPath && kind != ArgKind::kByCommand; }
   /// True when the kernel writes guest memory through this argument itself (not: through a command's).
   constexpr bool is_written() const {
     return kind == ArgKind::kOut || kind == ArgKind::kInOut || kind == ArgKind::kSigsetOut ||
            kind == ArgKind::kLengthInOut || kind == ArgKind::kIovecOut || kind == ArgKind::kMsghdrOut ||
-           kind == ArgKind::kMmsghdrOut || kind == ArgKind::kMmsghdrIn;
+           kind == ArgKind::kMmsghdrOut || kind == ArgKind::kMmsghdrIn || kind == ArgKind::kByRequest;
   }
 };
 
@@ -172,10 +176,10 @@ enum class Restart : std::uint8_t {
   kWithSaRestart,           ///< restarted if the handler has SA_RESTART, else EINTR (kernel: ERESTARTSYS)
   kWithSaRestartNoTimeout,  ///< the same, but always EINTR when a timeout is given or set (SO_RCVTIMEO,
                             ///< SO_SNDTIMEO, FUTEX_WAIT's)
-  kNoHandler,     ///< EINTR after any handler; restarted after a stop without one (ERESTARTNOHAND)
-  kRestartBlock,  ///< the same, restarted with the time that is left (ERESTART_RESTARTBLOCK)
-  kNever,         ///< EINTR, even after a stop (epoll_wait, semop, rt_sigtimedwait)
-  kAlways,        ///< restarted whatever the handler says (ERESTARTNOINTR)
+  kNoHandler,               ///< EINTR after any handler; restarted after a stop without one (ERESTARTNOHAND)
+  kRestartBlock,            ///< the same, restarted with the time that is left (ERESTART_RESTARTBLOCK)
+  kNever,                   ///< EINTR, even after a stop (epoll_wait, semop, rt_sigtimedwait)
+  kAlways,                  ///< restarted whatever the handler says (ERESTARTNOINTR)
 };
 
 /// The command table a row refers to; see commands.h.
@@ -234,7 +238,7 @@ struct SyscallRow {
 };
 
 /// One past the highest number the table knows.
-inline constexpr int kEndOfNumbers = 471;
+inline constexpr int kEndOfNumbers = 472;
 
 /// The row of a system call number; nullptr for numbers without one (337..423, negative, x32, above the
 /// newest): such a call gets ENOSYS.
