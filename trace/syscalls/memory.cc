@@ -14,10 +14,14 @@ constexpr std::uint64_t kMmsghdrSize = 64;
 constexpr std::uint64_t kMmsghdrLength = 56;  // offset of msg_len
 constexpr std::uint64_t kPollfdSize = 8;
 constexpr std::uint64_t kPollfdRevents = 6;
+constexpr std::uint64_t kMaxPollfds = 1
+                                      << 20;  // fs.nr_open: a process cannot have more descriptors, so EINVAL
 constexpr std::uint64_t kMaxPath = 4096;
 constexpr std::uint64_t kMaxString = 131072;  // MAX_ARG_STRLEN
 constexpr std::uint64_t kMaxStrings = 65536;
 constexpr std::uint64_t kPage = 4096;
+constexpr std::uint64_t kMaxCount = std::uint64_t{1}
+                                    << 47;  // more than the address space, and does not overflow
 
 constexpr int kClockNanosleep = 230;
 constexpr int kTimerAbstime = 1;
@@ -112,15 +116,15 @@ std::uint64_t Walk::capacity_of(const Arg& arg, std::uint64_t address) {
       return arg.size;
     case Length::kArg:
     case Length::kMinArgResult:
-      return arg.header + count * arg.size;
+      return arg.header + smaller(count, kMaxCount) * arg.size;
     case Length::kPointee:
       return length_before(arg.ref) * (arg.size == 0 ? 1 : arg.size);
     case Length::kFdSet:
       return static_cast<std::int32_t>(count) > 0 ? (count + 63) / 64 * 8 : 0;
     case Length::kNodeMask:
-      return count == 0 ? 0 : (count - 1 + 63) / 64 * 8;
+      return count == 0 ? 0 : (smaller(count, kMaxCount) + 62) / 64 * 8;
     case Length::kPages:
-      return (count + kPage - 1) / kPage;
+      return (smaller(count, kMaxCount) + kPage - 1) / kPage;
     case Length::kRequest:
       return ioctl_size(args_[1]);
     case Length::kExternal:
@@ -177,7 +181,7 @@ void Walk::walk_write(int index, const Arg& arg) {
     case Length::kMmsghdr:
       return write_messages(address, value_of(arg.ref), arg.kind == ArgKind::kMmsghdrOut);
     case Length::kPollfd: {
-      const std::uint64_t count = value_of(arg.ref);
+      const std::uint64_t count = smaller(value_of(arg.ref), kMaxPollfds);
       for (std::uint64_t i = 0; i < count; ++i) emit(address + i * kPollfdSize + kPollfdRevents, 2);
       return;
     }
@@ -386,8 +390,7 @@ using detail::Walk;
 const CommandRow* command_of(const SyscallRow* row, const std::uint64_t (&args)[kMaxArgs]) {
   if (row == nullptr || row->commands == Commands::kNone) return nullptr;
   const CommandRow* command = find_command(*row, args);
-  if (command == nullptr && row->commands == Commands::kIoctl) return &guessed_ioctl();
-  return command;
+  return command != nullptr ? command : guessed_command(row->commands);
 }
 
 bool walk(Goal goal, int nr, const std::uint64_t (&args)[kMaxArgs], std::int64_t result, const Before* before,
