@@ -34,12 +34,13 @@ KernelThread* reusable_thread() {
   return nullptr;
 }
 
-KernelThread& place_thread(u8* stack, u8* host_signal_stack) {
+KernelThread& place_thread(u8* stack, u8* host_signal_stack, u8* bounce) {
   u64 top = (arg(stack) + kEngineStackSize - sizeof(KernelThread)) & ~u64{63};
   auto* thread = new (reinterpret_cast<void*>(top)) KernelThread;
   thread->engine_stack = stack;
   thread->engine_stack_size = kEngineStackSize;
   thread->host_signal_stack = host_signal_stack;
+  thread->bounce = bounce;
   return *thread;
 }
 
@@ -52,9 +53,10 @@ u64 set_host_mask(u64 mask) {
 }  // namespace
 
 Thread& create_thread() {
-  if (KernelThread* dead = reusable_thread())
-    return place_thread(dead->engine_stack, dead->host_signal_stack);
-  return place_thread(static_cast<u8*>(engine_reserve_stack(kEngineStackSize)), nullptr);
+  if (KernelThread* dead = reusable_thread()) {
+    return place_thread(dead->engine_stack, dead->host_signal_stack, dead->bounce);
+  }
+  return place_thread(static_cast<u8*>(engine_reserve_stack(kEngineStackSize)), nullptr, nullptr);
 }
 
 Thread& create_first_thread() {
@@ -110,7 +112,6 @@ extern "C" [[noreturn]] void detrec_thread_main(KernelThread* self) {
   if (self->pid == 0) self->pid = static_cast<i32>(raw_syscall(__NR_getpid));
   if (self->set_child_tid != 0) memory::write_guest(turn, self->set_child_tid, self->tid);
   signal::start_thread(*self);
-  set_host_mask(self->start_mask);
   enter_guest(turn);
 }
 

@@ -20,7 +20,7 @@ struct KernelThread : Thread {
   u64 exec_bytes = 0;
   u64 start_mask = 0;           ///< host signal mask to restore once the thread can take signals
   GuestAddr set_child_tid = 0;  ///< where the thread stores its id first (CLONE_CHILD_SETTID)
-  u64 deadline_ns = 0;          ///< when an interrupted sleep was to end, for restart_syscall
+  u8* bounce = nullptr;         ///< stands in for guest memory while the thread waits (syscall/blocking.h)
 };
 
 inline KernelThread& kernel_thread(Thread& thread) { return static_cast<KernelThread&>(thread); }

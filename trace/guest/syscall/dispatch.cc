@@ -9,6 +9,7 @@
 #include "trace/guest/base/string.h"
 #include "trace/guest/base/syscall.h"
 #include "trace/guest/process.h"
+#include "trace/guest/signal/signals.h"
 #include "trace/guest/syscall/descriptors.h"
 #include "trace/guest/syscall/handlers.h"
 #include "trace/guest/syscall/host_clock.h"
@@ -150,11 +151,11 @@ void handle(Turn& turn) {
     default:
       break;
   }
-  turn.thread().signals.syscall_nr = nr;
   if (nr == __NR_rt_sigreturn) {
-    special(turn, *syscalls::find(nr));  // replaces rax as well
+    signal::rt_sigreturn(turn);
     return;
   }
+  turn.thread().signals.syscall_nr = nr;
   turn.set_result(by_class(turn, nr));
 }
 

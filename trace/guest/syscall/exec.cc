@@ -117,8 +117,8 @@ SysResult replace_image(Turn& turn, const Request& request, const char* path, u6
   if (read) {
     memory::prepare_exec(turn);
     signal::prepare_exec(turn);
-    r = raw_syscall(__NR_execveat, static_cast<u64>(process().engine_fd), arg(""), arg(argv), request.envp,
-                    AT_EMPTY_PATH);
+    r = signal::raw_syscall_interruptible(self, __NR_execveat, static_cast<u64>(process().engine_fd), arg(""),
+                                          arg(argv), request.envp, AT_EMPTY_PATH, 0);
     signal::cancel_exec(turn);
     memory::cancel_exec(turn);
   }

@@ -9,6 +9,7 @@
 #include "trace/guest/base/syscall.h"
 #include "trace/guest/memory/guest_memory.h"
 #include "trace/guest/procfs/procfs.h"
+#include "trace/guest/syscall/blocking.h"
 
 namespace detrec::guest::syscall {
 namespace {
@@ -73,7 +74,7 @@ SysResult readlink(Turn& turn, i32 dirfd, const char* path, GuestAddr buffer, u6
 }
 
 SysResult execute(Turn& turn, const SyscallRow& row, const Args& args) {
-  if (row.has(syscalls::kBlocks)) return wait_in_kernel(turn, row, args);
+  if (row.has(syscalls::kBlocks)) return kernel_wait(turn, row.number, args);
   return raw_syscall(row.number, args[0], args[1], args[2], args[3], args[4], args[5]);
 }
 

@@ -7,6 +7,7 @@
 
 #include "trace/guest/base/probe.h"
 #include "trace/guest/base/syscall.h"
+#include "trace/guest/syscall/blocking.h"
 #include "trace/guest/syscall/handlers.h"
 #include "trace/guest/translate/code_pages.h"
 
@@ -43,7 +44,7 @@ SysResult futex(Turn& turn, const SyscallRow& row) {
     if (word % sizeof(u32) == 0 && read_guest(value, word) && value != static_cast<u32>(args[2]))
       return error(EAGAIN);
   }
-  return wait_in_kernel(turn, row, args);
+  return kernel_wait(turn, row.number, args);
 }
 
 }  // namespace detrec::guest::syscall

@@ -71,8 +71,7 @@ SysResult prepare(Turn& turn, const SyscallRow& row, Args& args) {
 SysResult direct(Turn& turn, const SyscallRow& row) {
   Args args = arguments(turn);
   if (SysResult r = prepare(turn, row, args); failed(r)) return r;
-  SysResult r = raw_syscall(row.number, args[0], args[1], args[2], args[3], args[4], args[5]);
-  return r == error(EINTR) ? interrupted(row, false) : r;
+  return raw_syscall(row.number, args[0], args[1], args[2], args[3], args[4], args[5]);
 }
 
 }  // namespace detrec::guest::syscall

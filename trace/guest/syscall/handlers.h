@@ -34,11 +34,6 @@ SysResult direct(Turn& turn, const SyscallRow& row);
 // blocking.cc
 /// A call that may wait for another guest thread or the outside.
 SysResult may_block(Turn& turn, const SyscallRow& row);
-/// Executes a call whose pointers are the guest's or the engine's; waits with the turn lent if there are
-/// other threads. The result of an interrupted call is what `row.restart` says.
-SysResult wait_in_kernel(Turn& turn, const SyscallRow& row, const Args& args);
-/// What becomes of -EINTR from the kernel: a signal::kERestart* code.
-SysResult interrupted(const SyscallRow& row, bool has_timeout);
 
 // answered.cc
 SysResult clock_gettime(Turn& turn);

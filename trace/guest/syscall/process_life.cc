@@ -90,7 +90,7 @@ SysResult start_thread(Turn& turn, const CloneArgs& args) {
   run::start_thread_stops(child);
   if (args.flags & CLONE_CHILD_CLEARTID) child.clear_child_tid = args.child_tid;
   if (args.flags & CLONE_CHILD_SETTID) run::kernel_thread(child).set_child_tid = args.child_tid;
-  signal::init_child_thread(self, child);
+  signal::init_child_thread(self, child, (args.flags & CLONE_SIGHAND) != 0);
   run::add_thread(turn, child);
 
   i32 pidfd = -1;
@@ -149,6 +149,7 @@ void exit_thread(Turn& turn, int status) {
   if (is_last_of_process(turn) && process().thread_count == 1) exit_process(turn, status);
   account(turn, turn.thread());
   leave_futexes(turn);
+  signal::end_thread(turn.thread());
   if (!turn.thread().vfork_child) {
     run::remove_thread(turn, turn.thread());
     TurnSchedule::release(turn);

@@ -7,6 +7,7 @@
 #include "trace/guest/base/syscall.h"
 #include "trace/guest/memory/guest_map.h"
 #include "trace/guest/signal/signals.h"
+#include "trace/guest/syscall/blocking.h"
 #include "trace/guest/syscall/files.h"
 #include "trace/guest/syscall/handlers.h"
 #include "trace/guest/syscall/syscalls.h"
@@ -121,11 +122,8 @@ SysResult on_signals(Turn& turn, const SyscallRow& row) {
       return signal::rt_sigtimedwait(turn, a[0], a[1], a[2], a[3]);
     case __NR_sigaltstack:
       return signal::sigaltstack(turn, a[0], a[1]);
-    case __NR_rt_sigreturn:
-      signal::rt_sigreturn(turn);
-      return 0;
     case __NR_pause:
-      return wait_in_kernel(turn, row, a);
+      return kernel_wait(turn, row.number, a);
     default:
       return direct(turn, row);  // sending, timers, signalfd: the kernel's work
   }
