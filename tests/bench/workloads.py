@@ -94,11 +94,14 @@ def make_workloads(scratch, bench_programs, scale):
     def size(full):
         return max(1, round(full * scale))
 
+    def beginning_of(path, megabytes):
+        part = scratch / f"text-{megabytes}"
+        part.write_bytes(path.read_bytes()[: max(50_000, int(megabytes * 1e6 * scale))])
+        return part
+
     text, source = scratch / "text", scratch / "big.c"
-    write_text(text, max(0.1, 24 * scale))
-    short_text = scratch / "short_text"
-    short_text.write_bytes(text.read_bytes()[: max(50_000, int(9e6 * scale))])
-    write_c_source(source, size(700))
+    write_text(text, max(0.1, 20 * scale))
+    write_c_source(source, size(80))
     seeded = {"PYTHONHASHSEED": "0", "PERL_HASH_SEED": "0"}
 
     def compute(name, *command, **options):
@@ -109,8 +112,8 @@ def make_workloads(scratch, bench_programs, scale):
 
     return [
         compute("gzip -9", "gzip", "-9", "-c", text),
-        compute("bzip2", "bzip2", "-c", text if scale < 1 else short_text),
-        compute("xz", "xz", "-c", "-T1", short_text),
+        compute("bzip2", "bzip2", "-c", beginning_of(text, 10)),
+        compute("xz", "xz", "-c", "-T1", beginning_of(text, 2)),
         compute("sqlite3 300k rows", "sqlite3", ":memory:", sqlite_script(size(300_000))),
         compute("python3", "python3", PROGRAMS / "mixed.py", size(40)),
         compute("perl", "perl", PROGRAMS / "mixed.pl", size(70)),
