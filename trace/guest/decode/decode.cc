@@ -80,6 +80,7 @@ struct Decoder {
   DecodeStatus immediate();
   bool operands_valid() const;
   bool evex_valid() const;
+  void scale_disp8();
   void sizes();
   bool vector_index();
   void effects();
@@ -564,7 +565,31 @@ bool Decoder::operands_valid() const {
   return true;
 }
 
-bool Decoder::evex_valid() const { return true; }
+bool Decoder::evex_valid() const {
+  if (evex_b && !attr(is_mem ? kABcastMask : kAEr | kASae)) return false;
+  if (aaa != 0 && !attr(kAMaskM)) return false;
+  if (aaa == 0 && (evex_z || attr(kAMaskReq))) return false;
+  if (evex_z && (!attr(kAMaskZ) || (is_mem && (row->access & kWr) != 0))) return false;
+  // EVEX.R' does not extend general registers.
+  const RegClass cls = row->reg.cls();
+  if (r2 != 0 && cls >= kB && cls <= kY) return false;
+  if (attr(kADistinct)) {
+    const unsigned destination = reg_num | r2;
+    if (attr(kAVsib)) return destination != out.mem[0].index;
+    if (destination == (vvvv | v2) || (!is_mem && destination == (rm_num | x << 1))) return false;
+  }
+  return true;
+}
+
+/// EVEX compresses an 8-bit displacement: it counts in units of what the instruction accesses.
+void Decoder::scale_disp8() {
+  if (out.disp_size != 1) return;
+  const unsigned y = w != 0 ? 8 : 4;
+  unsigned unit = out.mem[0].size;
+  if (attr(kAElem) || attr(kAVsib)) unit = y;
+  if (attr(kAElemBw)) unit = w != 0 ? 2 : 1;
+  out.disp *= unit == 0 ? 1 : unit;
+}
 
 void Decoder::add_register(RegSpec spec, unsigned num) {
   unsigned width = 0;
@@ -730,8 +755,12 @@ void Decoder::effects() {
   if (is_mem && (row->mem != kMNone || row->access == kAgen)) {
     MemOperand& mem = out.mem[0];
     out.mem_count = 1;
-    mem.disp = out.disp;
     mem.size = static_cast<std::uint16_t>(mem_size(row->mem));
+    if (out.encoding == Encoding::kEvex) {
+      if (evex_b) mem.size = attr(kABcast8) ? 8 : attr(kABcast4) ? 4 : 2;
+      scale_disp8();
+    }
+    mem.disp = out.disp;
     mem.read = (row->access & kR) != 0;
     mem.write = (row->access & kWr) != 0;
     mem.is_agen = row->access == kAgen;

@@ -301,18 +301,18 @@ inline constexpr std::uint32_t kARepFlags = 1 << 14;   // rep makes the flags' c
 inline constexpr std::uint32_t kALea = 1 << 15;        // computes an offset: segments do not count
 inline constexpr std::uint32_t kADistinct = 1 << 16;   // destination must differ from the sources
 inline constexpr std::uint32_t kACondW = 1 << 17;      // destination written on a condition: also read
-inline constexpr std::uint32_t kARequireAddr = 1 << 18;
+inline constexpr std::uint32_t kAElemBw = 1 << 18;     // EVEX: disp8 is scaled by 1 or 2 by W
 // EVEX.
 inline constexpr std::uint32_t kAEr = 1 << 19;       // b with registers: rounding
 inline constexpr std::uint32_t kASae = 1 << 20;      // b with registers: exceptions suppressed
-inline constexpr std::uint32_t kAMaskZ = 1 << 21;    // masking, zeroing allowed (into registers)
-inline constexpr std::uint32_t kAMaskM = 1 << 22;    // masking, merging only
+inline constexpr std::uint32_t kAMaskZ = 1 << 21;    // zeroing allowed (into registers)
+inline constexpr std::uint32_t kAMaskM = 1 << 22;    // masking allowed
 inline constexpr std::uint32_t kAMaskReq = 1 << 23;  // a mask other than k0 is needed
 inline constexpr std::uint32_t kABcast2 = 1 << 24, kABcast4 = 1 << 25, kABcast8 = 1 << 26;  // element size
 inline constexpr std::uint32_t kABcastMask = kABcast2 | kABcast4 | kABcast8;
 inline constexpr std::uint32_t kAVvvvMask = 1 << 27;  // VEX.vvvv is an opmask: above 7 invalid
 inline constexpr std::uint32_t kATileVvvv = 1 << 28;  // VEX.vvvv is a tile
-inline constexpr std::uint32_t kAElem = 1 << 29;      // EVEX vsib: disp8 is scaled by the element
+inline constexpr std::uint32_t kAElem = 1 << 29;      // EVEX: disp8 is scaled by 4 or 8 by W
 inline constexpr std::uint32_t kANoRip = 1 << 30;     // rip-relative is invalid (tiles, MPX)
 inline constexpr std::uint32_t kALast = 1u << 31;     // last row of its opcode
 
@@ -434,6 +434,14 @@ struct Row {
     r.special_kind = s;
     return r;
   }
+  // EVEX: masking with zeroing, merging masking, rounding, suppressed exceptions, broadcast elements.
+  constexpr Row mz() const { return with(kAMaskM | kAMaskZ); }
+  constexpr Row mm() const { return with(kAMaskM); }
+  constexpr Row er() const { return with(kAEr); }
+  constexpr Row sae() const { return with(kASae); }
+  constexpr Row bc2() const { return with(kABcast2); }
+  constexpr Row bc4() const { return with(kABcast4); }
+  constexpr Row bc8() const { return with(kABcast8); }
   constexpr Row lock() const { return with(kALock); }
   constexpr Row d64() const { return with(kAD64); }
   constexpr Row f64() const { return with(kAF64); }
