@@ -64,6 +64,19 @@ void set_brk_start(GuestAddr start);
 /// Maps for the loader, at a fixed place or (addr == 0) where the engine likes: low when `code`, else in the window.
 SysResult map_image(Turn& turn, GuestAddr addr, u64 length, u32 prot, u32 flags, i32 fd, u64 offset, bool code, const char* name);
 
+/// Reserves (inaccessible) room for an image that may lie anywhere: the program at the bottom of the low code area, its dynamic
+/// linker at the top, either in the window when it does not fit. Address or -errno.
+SysResult reserve_image(Turn& turn, u64 length, u64 align, bool program);
+
+/// Where the initial stack ends, and (load/ tells) what its first stack pointer is and where glibc's dynamic linker lies.
+GuestAddr stack_top();
+void set_stack_start(GuestAddr sp);
+void set_linker_range(GuestAddr begin, GuestAddr end);
+/// RLIMIT_STACK (soft, bytes; ~0 unlimited).
+u64 stack_limit();
+/// Where brk(2) starts when the loader leaves it to memory/.
+GuestAddr default_brk_start();
+
 /// Virtual RLIMIT_AS, RLIMIT_DATA, RLIMIT_STACK as the guest set or inherited them (prlimit64 and setrlimit go through here).
 SysResult prlimit(Turn& turn, i32 pid, u32 resource, GuestAddr new_limit, GuestAddr old_limit);
 

@@ -1,0 +1,15 @@
+#include "trace/guest/memory/guest_memory.h"
+
+#include "trace/guest/memory/guest_map.h"
+#include "trace/guest/translate/code_pages.h"
+
+namespace detrec::guest::memory {
+
+bool write_guest(Turn& turn, GuestAddr to, const void* from, u64 n) {
+  if (n == 0) return true;
+  if (to + n < to || touches_engine(to, to + n)) return false;
+  translate::before_write(turn, to, to + n);
+  return probe_copy(reinterpret_cast<void*>(to), from, n) == 0;
+}
+
+}  // namespace detrec::guest::memory
