@@ -3,6 +3,7 @@
 #include "trace/guest/base/string.h"
 #include "trace/guest/base/syscall.h"
 #include "trace/guest/load/loader.h"
+#include "trace/guest/memory/guest_map.h"
 #include "trace/guest/process.h"
 #include "trace/guest/run/dispatch.h"
 #include "trace/guest/run/stops.h"
@@ -29,7 +30,8 @@ i32 parse_number(const char* s) {
 
 void map_context() {
   constexpr u64 kReadWrite = 3, kPrivateAnonymousFixedNoReplace = 0x2 | 0x20 | 0x10'0000;
-  SysResult r = raw_syscall(__NR_mmap, kContextAddress, kPageSize, kReadWrite, kPrivateAnonymousFixedNoReplace, ~0ull, 0);
+  SysResult r = raw_syscall(__NR_mmap, kContextAddress, kPageSize, kReadWrite,
+                            kPrivateAnonymousFixedNoReplace, ~0ull, 0);
   if (failed(r) || static_cast<u64>(r) != kContextAddress) {
     warn("cannot map the engine's context page: error %ld", -r);
     leave(kOwnFailure);
@@ -82,11 +84,12 @@ extern "C" [[noreturn]] void engine_main(u64* stack) {
   }
   map_context();
   map_launch(parse_number(argv[1]));
+  load::LoadFailure failure{kOwnFailure, {}};
+  if (!memory::start(auxv, failure.message, sizeof failure.message)) fail_launch(failure);
   translate::start();
   Turn turn = TurnSchedule::acquire(run::create_first_thread());
   syscall::start(turn, process().engine_fd, process().launch_fd);
   signal::start(turn);
-  load::LoadFailure failure;
   if (!load::load_program(turn, {argv[2], argv + 3, envp, auxv}, failure)) fail_launch(failure);
   run::start_stops(turn);
   if (process().first) process().launch->phase = wire::LaunchPhase::kRunning;

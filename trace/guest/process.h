@@ -10,9 +10,9 @@ struct Process {
   i32 pid = 0;
   i32 engine_fd = -1;
   i32 launch_fd = -1;
-  wire::Launch* launch = nullptr;   ///< options and statistics; shared with the frontend
-  bool first = false;               ///< the process the frontend started: its statistics and stop position count
-  Thread* threads = nullptr;        ///< all guest threads; changed under the turn only
+  wire::Launch* launch = nullptr;  ///< options and statistics; shared with the frontend
+  bool first = false;         ///< the process the frontend started: its statistics and stop position count
+  Thread* threads = nullptr;  ///< all guest threads; changed under the turn only
   u32 thread_count = 0;
 };
 

@@ -18,15 +18,16 @@ inline constexpr std::uint64_t kNoTicks = ~std::uint64_t{0};
 enum class LaunchPhase : std::uint32_t {
   kStarting = 0,  ///< the engine has not handed control to the guest yet
   kRunning = 1,   ///< guest code has run; the process's wait status tells the rest
-  kStopped = 2,   ///< the requested stop position was reached; `stop` is filled in and the process has exited 0
-  kFailed = 3,    ///< the guest could not be started or the engine failed; see failure_status, message
+  kStopped =
+      2,        ///< the requested stop position was reached; `stop` is filled in and the process has exited 0
+  kFailed = 3,  ///< the guest could not be started or the engine failed; see failure_status, message
 };
 
-/// General-purpose registers at a stop, in the order of the x86-64 encoding (rax, rcx, rdx, rbx, rsp, rbp, rsi,
-/// rdi, r8..r15).
+/// General-purpose registers at a stop, in the order of the x86-64 encoding (rax, rcx, rdx, rbx, rsp, rbp,
+/// rsi, rdi, r8..r15).
 struct StopState {
-  std::uint64_t ticks;          ///< ticks used by the stopped thread
-  std::uint64_t pc;             ///< guest pc of the next instruction
+  std::uint64_t ticks;  ///< ticks used by the stopped thread
+  std::uint64_t pc;     ///< guest pc of the next instruction
   std::uint64_t gpr[16];
   std::uint64_t rflags;
   std::uint64_t fs_base;
@@ -37,19 +38,19 @@ struct StopState {
 /// Counters for `--stats`, summed over the first process.
 struct EngineStats {
   std::uint64_t blocks_translated;
-  std::uint64_t guest_instructions;   ///< instructions translated (not executed)
+  std::uint64_t guest_instructions;  ///< instructions translated (not executed)
   std::uint64_t guest_bytes;
   std::uint64_t cache_bytes;
   std::uint64_t translate_ns;
-  std::uint64_t invalidations;        ///< pages whose blocks were dropped
-  std::uint64_t exits_link;           ///< direct branches bound for the first time
-  std::uint64_t exits_indirect;       ///< indirect transfers that missed the table
-  std::uint64_t exits_tick;           ///< tick budget reached zero
+  std::uint64_t invalidations;   ///< pages whose blocks were dropped
+  std::uint64_t exits_link;      ///< direct branches bound for the first time
+  std::uint64_t exits_indirect;  ///< indirect transfers that missed the table
+  std::uint64_t exits_tick;      ///< tick budget reached zero
   std::uint64_t exits_syscall;
-  std::uint64_t exits_emulated;       ///< cpuid, rdtsc, ... answered by the engine
-  std::uint64_t faults;               ///< synchronous faults seen by the engine
+  std::uint64_t exits_emulated;  ///< cpuid, rdtsc, ... answered by the engine
+  std::uint64_t faults;          ///< synchronous faults seen by the engine
   std::uint64_t signals_delivered;
-  std::uint64_t threads;              ///< guest threads started, the first included
+  std::uint64_t threads;  ///< guest threads started, the first included
 };
 
 struct Launch {

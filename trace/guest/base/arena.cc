@@ -8,7 +8,8 @@
 namespace detrec::guest {
 namespace {
 
-constexpr u64 kProtRead = 1, kProtWrite = 2, kMapPrivate = 2, kMapAnonymous = 0x20, kMapNoReserve = 0x4000, kMapFixedNoReplace = 0x100000;
+constexpr u64 kProtRead = 1, kProtWrite = 2, kMapPrivate = 2, kMapAnonymous = 0x20, kMapNoReserve = 0x4000,
+              kMapFixedNoReplace = 0x100000;
 
 /// Released ranges wait here for a request of the same size: thread stacks, mostly.
 struct FreeRange {
@@ -34,7 +35,8 @@ u64 map_pages(u64 bytes) {
   if (at + bytes > kEngineHeapEnd) DETREC_PANIC("the engine's heap is full (%lu bytes wanted)", bytes);
   SysResult r = raw_syscall(__NR_mmap, at, bytes, kProtRead | kProtWrite,
                             kMapPrivate | kMapAnonymous | kMapNoReserve | kMapFixedNoReplace, ~0ull, 0);
-  if (failed(r) || static_cast<u64>(r) != at) DETREC_PANIC("cannot map %lu bytes for the engine: error %ld", bytes, -r);
+  if (failed(r) || static_cast<u64>(r) != at)
+    DETREC_PANIC("cannot map %lu bytes for the engine: error %ld", bytes, -r);
   heap().next = at + bytes + kPageSize;  // a gap page between reservations catches overruns
   return at;
 }

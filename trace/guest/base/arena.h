@@ -1,4 +1,5 @@
-// Memory of the engine's own: bump-allocated from [kEngineHeapBegin, kEngineHeapEnd), touched pages only are paid for.
+// Memory of the engine's own: bump-allocated from [kEngineHeapBegin, kEngineHeapEnd), touched pages only are
+// paid for.
 #pragma once
 
 #include <new>
@@ -8,14 +9,15 @@
 
 namespace detrec::guest {
 
-/// Reserves (NORESERVE, read-write, zero) `bytes` rounded up to pages; never fails short of DETREC_PANIC. Thread-safe.
+/// Reserves (NORESERVE, read-write, zero) `bytes` rounded up to pages; never fails short of DETREC_PANIC.
+/// Thread-safe.
 void* engine_reserve(u64 bytes);
 
 /// Reserves and leaves an inaccessible page below: for stacks. Returns the lowest usable address.
 void* engine_reserve_stack(u64 bytes);
 
-/// Returns pages of engine_reserve to the kernel (a thread's stack at its end); the address range is reused by
-/// requests of the same size.
+/// Returns pages of engine_reserve to the kernel (a thread's stack at its end); the address range is reused
+/// by requests of the same size.
 void engine_release(void* start, u64 bytes);
 
 /// A growable array over one reservation: elements never move. T is trivially copyable; indices are stable.

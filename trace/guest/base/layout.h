@@ -1,17 +1,17 @@
 // The address space of a guest process: who owns what. docs/engine.md has the drawing.
 //
-// Everything that generated code must reach with a 32-bit displacement lies in the low 2 GiB. The address ranges that
-// kernels randomise (PIE base 0x5555..., mmap base, stack and vdso 0x7f...) hold nothing of ours or the guest's
-// beyond what the kernel itself put there. AddressSanitizer's shadow (0x7fff8000-0x8fff6fff and
-// 0x2008fff7000-0x10007fff7fff) stays free; its gap (0x8fff7000-0x2008fff6fff) may hold our table.
+// Everything that generated code must reach with a 32-bit displacement lies in the low 2 GiB. The address
+// ranges that kernels randomise (PIE base 0x5555..., mmap base, stack and vdso 0x7f...) hold nothing of ours
+// or the guest's beyond what the kernel itself put there. AddressSanitizer's shadow (0x7fff8000-0x8fff6fff
+// and 0x2008fff7000-0x10007fff7fff) stays free; its gap (0x8fff7000-0x2008fff6fff) may hold our table.
 #pragma once
 
 #include "trace/guest/base/types.h"
 
 namespace detrec::guest {
 
-/// Executable guest mappings whose place the guest leaves open are put here, so that a 32-bit displacement reaches
-/// everything they refer to and return addresses fit a sign-extended immediate.
+/// Executable guest mappings whose place the guest leaves open are put here, so that a 32-bit displacement
+/// reaches everything they refer to and return addresses fit a sign-extended immediate.
 inline constexpr u64 kLowCodeBegin = 0x1000'0000;
 inline constexpr u64 kLowCodeEnd = 0x4800'0000;
 
@@ -19,7 +19,8 @@ inline constexpr u64 kLowCodeEnd = 0x4800'0000;
 inline constexpr u64 kCacheBegin = 0x4800'0000;
 inline constexpr u64 kCacheEnd = 0x5800'0000;
 
-/// The context page (translate/context.h), then the engine's own image (linked at kEngineImage), all below kEngineLowEnd.
+/// The context page (translate/context.h), then the engine's own image (linked at kEngineImage), all below
+/// kEngineLowEnd.
 inline constexpr u64 kContextAddress = 0x5800'0000;
 inline constexpr u64 kEngineImage = 0x5a00'0000;
 inline constexpr u64 kEngineLowEnd = 0x6000'0000;
@@ -39,8 +40,8 @@ inline constexpr u64 kEngineHeapEnd = 0x5100'0000'0000;
 /// First address that user space cannot have (4-level paging).
 inline constexpr u64 kUserEnd = 0x7fff'ffff'f000;
 
-/// True when [begin, end) touches memory that belongs to the engine and must be refused to the guest. The table
-/// outside of its used parts is handled by memory/ (AddressSanitizer asks for the gap).
+/// True when [begin, end) touches memory that belongs to the engine and must be refused to the guest. The
+/// table outside of its used parts is handled by memory/ (AddressSanitizer asks for the gap).
 constexpr bool is_engine_range(u64 begin, u64 end) {
   return (begin < kEngineLowEnd && end > kCacheBegin) || (begin < kEngineHeapEnd && end > kEngineHeapBegin);
 }

@@ -16,7 +16,8 @@ void Mutex::lock() {
 
 void Mutex::unlock() {
   constexpr u64 kFutexWakePrivate = 129;
-  if (__atomic_exchange_n(&state_, 0, __ATOMIC_RELEASE) == 2) raw_syscall(__NR_futex, arg(&state_), kFutexWakePrivate, 1);
+  if (__atomic_exchange_n(&state_, 0, __ATOMIC_RELEASE) == 2)
+    raw_syscall(__NR_futex, arg(&state_), kFutexWakePrivate, 1);
 }
 
 }  // namespace detrec::guest

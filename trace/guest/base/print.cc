@@ -58,16 +58,28 @@ std::size_t format_v(char* to, std::size_t size, const char* fmt, va_list args) 
         w.put(s != nullptr ? s : "(null)");
         break;
       }
-      case 'c': w.put(static_cast<char>(va_arg(args, int))); break;
-      case 'd': signed_number(w, wide ? va_arg(args, long) : va_arg(args, int)); break;
-      case 'u': w.number(wide ? va_arg(args, unsigned long) : va_arg(args, unsigned), 10); break;
-      case 'x': w.number(wide ? va_arg(args, unsigned long) : va_arg(args, unsigned), 16); break;
+      case 'c':
+        w.put(static_cast<char>(va_arg(args, int)));
+        break;
+      case 'd':
+        signed_number(w, wide ? va_arg(args, long) : va_arg(args, int));
+        break;
+      case 'u':
+        w.number(wide ? va_arg(args, unsigned long) : va_arg(args, unsigned), 10);
+        break;
+      case 'x':
+        w.number(wide ? va_arg(args, unsigned long) : va_arg(args, unsigned), 16);
+        break;
       case 'p':
         w.put("0x");
         w.number(va_arg(args, unsigned long), 16);
         break;
-      case 0: --fmt; break;
-      default: w.put(*fmt); break;
+      case 0:
+        --fmt;
+        break;
+      default:
+        w.put(*fmt);
+        break;
     }
   }
   return w.finish();
@@ -110,7 +122,8 @@ void panic(const char* file, int line, const char* fmt, ...) {
   va_end(args);
   const char* base = strrchr(file, '/');
   char message[512];
-  format(message, sizeof message, "engine failure at %s:%d: %s", base != nullptr ? base + 1 : file, line, text);
+  format(message, sizeof message, "engine failure at %s:%d: %s", base != nullptr ? base + 1 : file, line,
+         text);
   // The frontend prints the message of the first process; others must speak for themselves.
   wire::Launch* launch = process().launch;
   if (launch != nullptr && process().first) {
@@ -123,12 +136,12 @@ void panic(const char* file, int line, const char* fmt, ...) {
   const Registers& r = context().regs;
   static const char* const kNames[16] = {"rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi",
                                          "r8",  "r9",  "r10", "r11", "r12", "r13", "r14", "r15"};
-  warn("guest pc 0x%lx rflags %lx tid %d", static_cast<unsigned long>(r.pc), static_cast<unsigned long>(r.rflags),
-       context().thread != nullptr ? context().thread->tid : 0);
+  warn("guest pc 0x%lx rflags %lx tid %d", static_cast<unsigned long>(r.pc),
+       static_cast<unsigned long>(r.rflags), context().thread != nullptr ? context().thread->tid : 0);
   for (int i = 0; i < 16; i += 4) {
     warn("  %s %lx  %s %lx  %s %lx  %s %lx", kNames[i], static_cast<unsigned long>(r.gpr[i]), kNames[i + 1],
-         static_cast<unsigned long>(r.gpr[i + 1]), kNames[i + 2], static_cast<unsigned long>(r.gpr[i + 2]), kNames[i + 3],
-         static_cast<unsigned long>(r.gpr[i + 3]));
+         static_cast<unsigned long>(r.gpr[i + 1]), kNames[i + 2], static_cast<unsigned long>(r.gpr[i + 2]),
+         kNames[i + 3], static_cast<unsigned long>(r.gpr[i + 3]));
   }
   raw_syscall(__NR_exit_group, 125);
   __builtin_unreachable();

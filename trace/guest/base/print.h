@@ -15,14 +15,15 @@ std::size_t format_v(char* to, std::size_t size, const char* fmt, va_list args);
 /// One line "detrec: ..." on descriptor 2.
 void warn(const char* fmt, ...) __attribute__((format(printf, 1, 2)));
 
-/// Prints file, line, message and guest state, records the failure in the launch page and ends the process group of
-/// threads with status 125.
-[[noreturn]] void panic(const char* file, int line, const char* fmt, ...) __attribute__((format(printf, 3, 4)));
+/// Prints file, line, message and guest state, records the failure in the launch page and ends the process
+/// group of threads with status 125.
+[[noreturn]] void panic(const char* file, int line, const char* fmt, ...)
+    __attribute__((format(printf, 3, 4)));
 
 }  // namespace detrec::guest
 
 #define DETREC_PANIC(...) ::detrec::guest::panic(__FILE__, __LINE__, __VA_ARGS__)
-#define DETREC_CHECK(cond)                                            \
-  do {                                                                \
-    if (!(cond)) DETREC_PANIC("check failed: %s", #cond);             \
+#define DETREC_CHECK(cond)                                \
+  do {                                                    \
+    if (!(cond)) DETREC_PANIC("check failed: %s", #cond); \
   } while (0)

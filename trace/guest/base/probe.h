@@ -1,7 +1,7 @@
 // Touching guest memory that may not be there: copies that report a fault instead of dying from it.
 //
-// The host fault handler (signal/) recognises a fault between probe_begin and probe_end (probe.S) and resumes at
-// probe_failed. Guest memory is READ by the engine only through these functions, and WRITTEN only through
+// The host fault handler (signal/) recognises a fault between probe_begin and probe_end (probe.S) and resumes
+// at probe_failed. Guest memory is READ by the engine only through these functions, and WRITTEN only through
 // memory::write_guest (memory/guest_memory.h), which also tells the translator.
 #pragma once
 
@@ -18,7 +18,9 @@ inline bool read_guest(void* to, GuestAddr from, u64 n) {
   return probe_copy(to, reinterpret_cast<const void*>(from), n) == 0;
 }
 template <class T>
-inline bool read_guest(T& to, GuestAddr from) { return read_guest(&to, from, sizeof(T)); }
+inline bool read_guest(T& to, GuestAddr from) {
+  return read_guest(&to, from, sizeof(T));
+}
 
 /// Copies a NUL-terminated string of at most size-1 bytes. Returns its length, -EFAULT, or -ENAMETOOLONG.
 i64 read_guest_string(char* to, GuestAddr from, u64 size);

@@ -20,7 +20,9 @@ using GuestAddr = u64;
 enum class CacheAddr : u32 { kNone = 0 };
 
 constexpr u64 raw(CacheAddr a) { return static_cast<u32>(a); }
-constexpr CacheAddr offset(CacheAddr a, i64 by) { return static_cast<CacheAddr>(static_cast<u32>(static_cast<i64>(raw(a)) + by)); }
+constexpr CacheAddr offset(CacheAddr a, i64 by) {
+  return static_cast<CacheAddr>(static_cast<u32>(static_cast<i64>(raw(a)) + by));
+}
 
 inline constexpr u64 kPageSize = 4096;
 constexpr u64 page_down(u64 a) { return a & ~(kPageSize - 1); }

@@ -69,23 +69,28 @@ CpuidResult cpuid(u32 leaf, u32 subleaf) {
   CpuidResult r = host_cpuid(leaf, subleaf);
   switch (leaf) {
     case 1:
-      r.ebx &= 0x00ff'ffff;           // which core this is
-      r.ecx &= ~mask(3, 24, 30);      // monitor, tsc-deadline, rdrand
+      r.ebx &= 0x00ff'ffff;       // which core this is
+      r.ecx &= ~mask(3, 24, 30);  // monitor, tsc-deadline, rdrand
       break;
-    case 6: r = {0, 0, 0, 0}; break;  // thermal and power state
+    case 6:
+      r = {0, 0, 0, 0};
+      break;  // thermal and power state
     case 7:
       if (subleaf == 0) {
-        r.ebx &= ~mask(0, 2, 4, 11, 14, 18, 25);      // fsgsbase, sgx, hle, rtm, mpx, rdseed, processor trace
-        r.ecx &= ~mask(3, 4, 5, 7, 23, 29, 30);       // pku, ospke, waitpkg, shstk, key locker, enqcmd, sgx_lc
-        r.edx &= ~mask(5, 11, 13, 16, 20, 22, 24, 25);  // uintr, rtm_always_abort, tsx_force_abort, tsxldtrk, ibt, amx
+        r.ebx &= ~mask(0, 2, 4, 11, 14, 18, 25);  // fsgsbase, sgx, hle, rtm, mpx, rdseed, processor trace
+        r.ecx &= ~mask(3, 4, 5, 7, 23, 29, 30);   // pku, ospke, waitpkg, shstk, key locker, enqcmd, sgx_lc
+        r.edx &= ~mask(5, 11, 13, 16, 20, 22, 24,
+                       25);  // uintr, rtm_always_abort, tsx_force_abort, tsxldtrk, ibt, amx
       } else if (subleaf == 1) {
-        r.eax &= ~mask(17, 19, 21, 22, 26);  // fred, wrmsrns, amx-fp16, hreset, lam
+        r.eax &= ~mask(17, 19, 21, 22, 26);     // fred, wrmsrns, amx-fp16, hreset, lam
         r.edx &= ~mask(8, 13, 17, 18, 19, 21);  // amx-complex, utmr, uiret, cet-sss, avx10, apx
       }
       break;
     case 0xb:
-    case 0x1f: r.edx = 0; break;  // x2apic id of this core
-    case 0xa:                    // performance counters
+    case 0x1f:
+      r.edx = 0;
+      break;   // x2apic id of this core
+    case 0xa:  // performance counters
     case 0xf:
     case 0x10:
     case 0x12:
@@ -96,10 +101,17 @@ CpuidResult cpuid(u32 leaf, u32 subleaf) {
     case 0x1d:
     case 0x1e:
     case 0x23:
-    case 0x24: r = {0, 0, 0, 0}; break;
-    case 0x8000'0001: r.ecx &= ~mask(15, 29); break;  // lwp, mwaitx
-    case 0x8000'0008: r.ebx &= ~mask(4); break;       // rdpru
-    default: break;
+    case 0x24:
+      r = {0, 0, 0, 0};
+      break;
+    case 0x8000'0001:
+      r.ecx &= ~mask(15, 29);
+      break;  // lwp, mwaitx
+    case 0x8000'0008:
+      r.ebx &= ~mask(4);
+      break;  // rdpru
+    default:
+      break;
   }
   return r;
 }

@@ -26,7 +26,9 @@ void raise(Turn& turn, const translate::FetchFault& f) {
 }
 
 /// Flags that a tick may have clobbered, because nothing reads them any more, are shown as zero.
-void settle_flags(Registers& regs) { regs.rflags &= ~static_cast<u64>(translate::dead_status_flags(regs.pc)); }
+void settle_flags(Registers& regs) {
+  regs.rflags &= ~static_cast<u64>(translate::dead_status_flags(regs.pc));
+}
 
 /// An indirect transfer arrives at regs.pc: count it and see that the next one finds the table filled.
 CacheAddr arrive(Turn& turn) {
@@ -37,7 +39,8 @@ CacheAddr arrive(Turn& turn) {
   return translate::indirect_entry(turn, turn.regs().pc, fault);
 }
 
-/// The return address that a call at `call_pc` pushes. False when the stack is not writable: the guest's fault has been raised.
+/// The return address that a call at `call_pc` pushes. False when the stack is not writable: the guest's
+/// fault has been raised.
 bool push_return(Turn& turn, GuestAddr return_pc, GuestAddr call_pc) {
   u64 sp = turn.gpr(kRsp) - 8;
   if (memory::write_guest(turn, sp, return_pc)) {
@@ -100,7 +103,8 @@ CacheAddr serve(Turn& turn, Context& c) {
       regs.gpr[kRcx] = site.pc;
       regs.gpr[kR11] = regs.rflags;
       syscall::handle(turn);
-      return epoch == translate::epoch() && regs.pc == site.pc ? static_cast<CacheAddr>(site.cache) : CacheAddr::kNone;
+      return epoch == translate::epoch() && regs.pc == site.pc ? static_cast<CacheAddr>(site.cache)
+                                                               : CacheAddr::kNone;
     }
     case ExitKind::kEmulate: {
       if (stats != nullptr) ++stats->exits_emulated;
@@ -113,7 +117,8 @@ CacheAddr serve(Turn& turn, Context& c) {
     case ExitKind::kResume:
       regs.pc = translate::block_index().site(c.exit_arg).pc;
       return CacheAddr::kNone;
-    case ExitKind::kFault: return CacheAddr::kNone;
+    case ExitKind::kFault:
+      return CacheAddr::kNone;
   }
   DETREC_PANIC("unknown exit kind %u", static_cast<u32>(c.exit_kind));
 }
@@ -143,6 +148,7 @@ void prepare_entry(Turn& turn, Context& c, CacheAddr known) {
         continue;
       }
     }
+    if (process().launch->trace_level >= 3) warn("enter 0x%lx at %lu ticks", pc, ticks_used(c));
     if (needs_allotment(c)) allot_ticks(c);
     c.resume = raw(known);
     c.in_guest = 1;
@@ -184,7 +190,8 @@ void request_exit(u64 host_pc, u64* host_rcx) {
   i32 disp;
   memcpy(&disp, reinterpret_cast<const void*>(host_pc + 2), 4);
   u64 operand = host_pc + 6 + static_cast<u64>(static_cast<i64>(disp));
-  bool at_store = code[0] == 0x89 && code[1] == 0x0d && operand >= kContextAddress + offsetof(Context, stripe) &&
+  bool at_store = code[0] == 0x89 && code[1] == 0x0d &&
+                  operand >= kContextAddress + offsetof(Context, stripe) &&
                   operand < kContextAddress + offsetof(Context, stripe) + sizeof(c.stripe);
   if (at_lea) *host_rcx = 1;
   if (at_store) *host_rcx = 0;
@@ -205,9 +212,12 @@ bool recover_guest_state(u64 host_pc, const u64 host_gpr[16], u64 host_rflags) {
     switch (at.insn.branch) {
       case Branch::kRet:
       case Branch::kJmpIndirect:
-      case Branch::kCallIndirect: regs.gpr[kRcx] = c.spill_rcx; break;
+      case Branch::kCallIndirect:
+        regs.gpr[kRcx] = c.spill_rcx;
+        break;
       default:
-        if (translate::has_far_operand(at.insn, at.pc)) regs.gpr[translate::scratch_for(at.insn)] = c.spill_scratch;
+        if (translate::has_far_operand(at.insn, at.pc))
+          regs.gpr[translate::scratch_for(at.insn)] = c.spill_scratch;
         break;
     }
   }
@@ -221,7 +231,8 @@ FaultAction classify_fault(Turn& turn, int signo, u64 fault_address, bool write,
   if (translate::on_write_fault(turn, fault_address)) return FaultAction::kContinue;
   translate::CachePosition at;
   if (!translate::locate(host_pc, at) || at.insn.branch != Branch::kRet) return FaultAction::kDeliver;
-  // `ret` from a slot that cannot be written: the return address could not be swapped for the cache's. Do it here.
+  // `ret` from a slot that cannot be written: the return address could not be swapped for the cache's. Do it
+  // here.
   Registers& regs = turn.regs();
   u64 to;
   if (!read_guest(to, regs.gpr[kRsp])) return FaultAction::kDeliver;

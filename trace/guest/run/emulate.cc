@@ -54,7 +54,8 @@ void answer_rdtsc(Turn& turn, bool with_aux) {
   if (with_aux) turn.gpr(kRcx) = aux;
 }
 
-/// The cpu model has neither rdrand nor rdseed; a program that uses them all the same gets the kernel's randomness.
+/// The cpu model has neither rdrand nor rdseed; a program that uses them all the same gets the kernel's
+/// randomness.
 void answer_random(Turn& turn, const Insn& insn) {
   u64 value = 0;
   raw_syscall(__NR_getrandom, arg(&value), sizeof value, 0);
@@ -62,8 +63,8 @@ void answer_random(Turn& turn, const Insn& insn) {
   set_flags(turn, 1);  // CF: a value was there
 }
 
-/// lsl and lar of the selectors that every 64-bit Linux process has; all others are "not visible", the one through
-/// which getcpu reads the core's number included.
+/// lsl and lar of the selectors that every 64-bit Linux process has; all others are "not visible", the one
+/// through which getcpu reads the core's number included.
 void answer_segment(Turn& turn, const Insn& insn) {
   u64 selector = 0;
   if (const MemOperand* mem = explicit_mem(insn)) {
@@ -74,7 +75,10 @@ void answer_segment(Turn& turn, const Insn& insn) {
     selector = turn.gpr(modrm_rm(insn)) & 0xffff;
   }
   constexpr u16 kUser32Cs = 0x23, kUserDs = 0x2b, kUserCs = 0x33;
-  u64 rights = selector == kUser32Cs ? 0xcffb00u : selector == kUserDs ? 0xcff300u : selector == kUserCs ? 0xaffb00u : 0u;
+  u64 rights = selector == kUser32Cs ? 0xcffb00u
+               : selector == kUserDs ? 0xcff300u
+               : selector == kUserCs ? 0xaffb00u
+                                     : 0u;
   constexpr u64 kZf = 0x40;
   u64& flags = turn.regs().rflags;
   flags &= ~kZf;
@@ -95,22 +99,37 @@ void answer_segment_base(Turn& turn, const Insn& insn) {
       raw_syscall(__NR_arch_prctl, insn.special == Special::kRdfsbase ? kGetFs : kGetGs, arg(&value));
       set_reg(turn, r, value, insn.operand_size);
       break;
-    case Special::kWrfsbase: raw_syscall(__NR_arch_prctl, kSetFs, value); break;
-    default: raw_syscall(__NR_arch_prctl, kSetGs, value); break;
+    case Special::kWrfsbase:
+      raw_syscall(__NR_arch_prctl, kSetFs, value);
+      break;
+    default:
+      raw_syscall(__NR_arch_prctl, kSetGs, value);
+      break;
   }
 }
 
-/// Values that Linux shows where UMIP keeps user space from the real ones (arch/x86/kernel/umip.c documents them).
+/// Values that Linux shows where UMIP keeps user space from the real ones (arch/x86/kernel/umip.c documents
+/// them).
 bool answer_descriptor_table(Turn& turn, const Insn& insn) {
   u64 value = 0;
   u32 size = 0;
   u8 bytes[10] = {};
   switch (insn.special) {
-    case Special::kSgdt: value = 0xffff'ffff'fffe'0000ull, size = 10; break;
-    case Special::kSidt: value = 0xffff'ffff'ffff'0000ull, size = 10; break;
-    case Special::kSmsw: value = 0x8005'0033, size = 2; break;
-    case Special::kSldt: value = 0, size = 2; break;
-    default: value = 0x40, size = 2; break;  // str
+    case Special::kSgdt:
+      value = 0xffff'ffff'fffe'0000ull, size = 10;
+      break;
+    case Special::kSidt:
+      value = 0xffff'ffff'ffff'0000ull, size = 10;
+      break;
+    case Special::kSmsw:
+      value = 0x8005'0033, size = 2;
+      break;
+    case Special::kSldt:
+      value = 0, size = 2;
+      break;
+    default:
+      value = 0x40, size = 2;
+      break;  // str
   }
   const MemOperand* mem = explicit_mem(insn);
   if (mem == nullptr) {
@@ -143,7 +162,9 @@ GuestAddr effective_address(Turn& turn, const Insn& insn, const MemOperand& mem)
   return a + segment_base;
 }
 
-void raise_general_protection(Turn& turn) { signal::raise_fault(turn, {kSigSegv, kSiKernel, 0, kTrapGeneralProtection, 0}); }
+void raise_general_protection(Turn& turn) {
+  signal::raise_fault(turn, {kSigSegv, kSiKernel, 0, kTrapGeneralProtection, 0});
+}
 
 void raise_invalid_opcode(Turn& turn) {
   signal::raise_fault(turn, {kSigIll, kIllIllOpn, turn.regs().pc, kTrapInvalidOpcode, 0});
@@ -171,14 +192,23 @@ bool emulate(Turn& turn) {
       regs.pc = branch_target(insn, regs.pc);
       if (regs.pc < next) count_tick(context());
       return false;
-    default: break;
+    default:
+      break;
   }
   switch (insn.special) {
-    case Special::kCpuid: answer_cpuid(turn); break;
-    case Special::kRdtsc: answer_rdtsc(turn, false); break;
-    case Special::kRdtscp: answer_rdtsc(turn, true); break;
+    case Special::kCpuid:
+      answer_cpuid(turn);
+      break;
+    case Special::kRdtsc:
+      answer_rdtsc(turn, false);
+      break;
+    case Special::kRdtscp:
+      answer_rdtsc(turn, true);
+      break;
     case Special::kRdrand:
-    case Special::kRdseed: answer_random(turn, insn); break;
+    case Special::kRdseed:
+      answer_random(turn, insn);
+      break;
     case Special::kRdpid: {
       u32 aux = 0;
       host_tsc(&aux);
@@ -196,7 +226,9 @@ bool emulate(Turn& turn) {
     case Special::kLsl:
     case Special::kLar:
     case Special::kVerr:
-    case Special::kVerw: answer_segment(turn, insn); break;
+    case Special::kVerw:
+      answer_segment(turn, insn);
+      break;
     case Special::kSgdt:
     case Special::kSidt:
     case Special::kSldt:
@@ -207,18 +239,29 @@ bool emulate(Turn& turn) {
     case Special::kRdfsbase:
     case Special::kRdgsbase:
     case Special::kWrfsbase:
-    case Special::kWrgsbase: answer_segment_base(turn, insn); break;
+    case Special::kWrgsbase:
+      answer_segment_base(turn, insn);
+      break;
     case Special::kUmonitor:
-    case Special::kMonitorx: break;
+    case Special::kMonitorx:
+      break;
     case Special::kUmwait:
-    case Special::kTpause: set_flags(turn, 0); break;
-    case Special::kMwaitx: break;
-    case Special::kXabort: break;                      // no transaction is ever open
-    case Special::kXtest: set_flags(turn, 0x40); break;  // ZF: not in a transaction
+    case Special::kTpause:
+      set_flags(turn, 0);
+      break;
+    case Special::kMwaitx:
+      break;
+    case Special::kXabort:
+      break;  // no transaction is ever open
+    case Special::kXtest:
+      set_flags(turn, 0x40);
+      break;  // ZF: not in a transaction
     case Special::kFnstenv:
     case Special::kFnsave:
     case Special::kFxsave:
-    case Special::kXsave: mend_saved_state(turn, insn); break;
+    case Special::kXsave:
+      mend_saved_state(turn, insn);
+      break;
     case Special::kInt3:
       regs.pc = next;
       signal::raise_fault(turn, {kSigTrap, kSiKernel, 0, kTrapBreakpoint, 0});
@@ -238,11 +281,16 @@ bool emulate(Turn& turn) {
         signal::raise_fault(turn, {kSigTrap, kSiKernel, 0, kTrapBreakpoint, 0});
         return false;
       }
-      signal::raise_fault(turn, {kSigSegv, kSiKernel, 0, kTrapGeneralProtection, static_cast<u64>(insn.imm & 0xff) * 8 + 2});
+      signal::raise_fault(
+          turn, {kSigSegv, kSiKernel, 0, kTrapGeneralProtection, static_cast<u64>(insn.imm & 0xff) * 8 + 2});
       return false;
     case Special::kRdpmc:
-    case Special::kXend: raise_general_protection(turn); return false;
-    default: raise_invalid_opcode(turn); return false;
+    case Special::kXend:
+      raise_general_protection(turn);
+      return false;
+    default:
+      raise_invalid_opcode(turn);
+      return false;
   }
   regs.pc = next;
   return true;

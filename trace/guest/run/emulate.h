@@ -1,5 +1,5 @@
-// Instructions that are answered by the engine instead of executed: the one place where what the processor would say of itself,
-// of time and of chance enters the guest.
+// Instructions that are answered by the engine instead of executed: the one place where what the processor
+// would say of itself, of time and of chance enters the guest.
 #pragma once
 
 #include "trace/guest/decode/insn.h"
@@ -7,8 +7,8 @@
 
 namespace detrec::guest::run {
 
-/// Answers the instruction at regs().pc: advances pc, or raises the guest's signal. True when execution just goes on
-/// behind the instruction.
+/// Answers the instruction at regs().pc: advances pc, or raises the guest's signal. True when execution just
+/// goes on behind the instruction.
 bool emulate(Turn& turn);
 
 /// When regs().pc is an entry of the kernel's vsyscall page, does its call and returns true.
@@ -17,7 +17,8 @@ bool enter_vsyscall(Turn& turn);
 /// Far jumps, calls and returns, and iret (far_transfers.cc). False: the guest's fault has been raised.
 bool far_transfer(Turn& turn, const Insn& insn);
 
-/// After fnstenv, fnsave, fxsave and xsave have stored: replaces what they show of the code cache (saved_state.cc).
+/// After fnstenv, fnsave, fxsave and xsave have stored: replaces what they show of the code cache
+/// (saved_state.cc).
 void mend_saved_state(Turn& turn, const Insn& insn);
 
 /// The address of a memory operand of the instruction at regs().pc.

@@ -1,5 +1,5 @@
-// Entry points of the engine that generated code jumps to (exits.S). Guest registers are all as the guest has them,
-// except where said.
+// Entry points of the engine that generated code jumps to (exits.S). Guest registers are all as the guest has
+// them, except where said.
 #pragma once
 
 extern "C" {
@@ -16,6 +16,7 @@ void exit_resume();
 /// Loads the registers from the context page and jumps to Context::resume. Never returns.
 [[noreturn]] void resume_guest();
 
-/// Target of the host signal handlers' sigreturn: enters engine_exit with ExitKind::kFault. Expects rsp = Context::engine_rsp.
+/// Target of the host signal handlers' sigreturn: enters engine_exit with ExitKind::kFault. Expects rsp =
+/// Context::engine_rsp.
 void fault_entry();
 }

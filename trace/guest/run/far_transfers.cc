@@ -1,5 +1,5 @@
-// Far jumps, calls and returns, and iret, between 64-bit code only: the selector must be the one user code runs in. (Intel SDM 2A:
-// CALL, JMP, IRET; 2B: RET.)
+// Far jumps, calls and returns, and iret, between 64-bit code only: the selector must be the one user code
+// runs in. (Intel SDM 2A: CALL, JMP, IRET; 2B: RET.)
 #include "trace/guest/base/print.h"
 #include "trace/guest/base/probe.h"
 #include "trace/guest/memory/guest_memory.h"
@@ -67,7 +67,8 @@ bool far_pointer(Turn& turn, const Insn& insn, u32 size) {
   GuestAddr at = effective_address(turn, insn, *mem);
   u64 target = 0;
   u16 selector = 0;
-  if (!read_guest(&target, at, size) || !read_guest(selector, at + size)) return page_fault(turn, at, kErrorUser);
+  if (!read_guest(&target, at, size) || !read_guest(selector, at + size))
+    return page_fault(turn, at, kErrorUser);
   if (selector != kUserCs) return refuse_selector(turn, selector);
   if (insn.branch == Branch::kFarCall) {
     u64 words[2] = {turn.regs().pc + insn.length, kUserCs};
@@ -88,9 +89,12 @@ bool far_pointer(Turn& turn, const Insn& insn, u32 size) {
 bool far_transfer(Turn& turn, const Insn& insn) {
   u32 size = (insn.rex & 8) != 0 ? 8 : (insn.prefixes & kPrefix66) != 0 ? 2 : 4;
   switch (insn.branch) {
-    case Branch::kFarRet: return far_return(turn, insn, size);
-    case Branch::kIret: return interrupt_return(turn, size);
-    default: return far_pointer(turn, insn, size);
+    case Branch::kFarRet:
+      return far_return(turn, insn, size);
+    case Branch::kIret:
+      return interrupt_return(turn, size);
+    default:
+      return far_pointer(turn, insn, size);
   }
 }
 

@@ -21,7 +21,9 @@ u64 register_hash(const Registers& regs) {
   alignas(64) static u8 area[4096];
   memset(area, 0, sizeof area);
   u64 features = guest_xcr0();
-  asm volatile("xsave64 %0" : "+m"(area) : "a"(static_cast<u32>(features)), "d"(static_cast<u32>(features >> 32)));
+  asm volatile("xsave64 %0"
+               : "+m"(area)
+               : "a"(static_cast<u32>(features)), "d"(static_cast<u32>(features >> 32)));
   u64 hash = 0xcbf2'9ce4'8422'2325ull;
   hash = fnv1a(hash, &regs.pc, 8);
   hash = fnv1a(hash, regs.gpr, sizeof regs.gpr);

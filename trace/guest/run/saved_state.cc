@@ -1,6 +1,7 @@
-// What fnstenv, fnsave, fxsave and xsave leave in memory of the machine that really ran: the address of the last x87 instruction is in the code
-// cache, and the xsave header's XSTATE_BV says which components the processor happens to track as in use, which changes with
-// the kernel's context switches. Both are replaced by what the guest's own history determines.
+// What fnstenv, fnsave, fxsave and xsave leave in memory of the machine that really ran: the address of the
+// last x87 instruction is in the code cache, and the xsave header's XSTATE_BV says which components the
+// processor happens to track as in use, which changes with the kernel's context switches. Both are replaced
+// by what the guest's own history determines.
 #include "trace/guest/base/probe.h"
 #include "trace/guest/memory/guest_memory.h"
 #include "trace/guest/run/cpu_model.h"
@@ -50,12 +51,15 @@ void mend_saved_state(Turn& turn, const Insn& insn) {
       mend_pointer(turn, at + (narrow ? kEnvPointer16 : kEnvPointer32), narrow ? 2 : 4);
       break;
     }
-    case Special::kFxsave: mend_pointer(turn, at + kFxPointer, 8); break;
+    case Special::kFxsave:
+      mend_pointer(turn, at + kFxPointer, 8);
+      break;
     case Special::kXsave:
       if ((turn.gpr(kRax) & 1) != 0) mend_pointer(turn, at + kFxPointer, 8);
       if (insn.opcode == 0xae && (insn.modrm >> 3 & 7) == 4) mend_xsave_header(turn, at);
       break;
-    default: break;
+    default:
+      break;
   }
 }
 

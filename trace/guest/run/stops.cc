@@ -14,7 +14,7 @@ namespace {
 constexpr u64 kTimeslice = 1'000'000;
 
 struct Stops {
-  u64 stop_ticks = wire::kNoTicks;   ///< of the first thread
+  u64 stop_ticks = wire::kNoTicks;  ///< of the first thread
   GuestAddr stop_pc = 0;
   u64 slice = 0;
   u64 jitter = 0;
@@ -24,7 +24,7 @@ struct Stops {
 
   u64 steps_left = 0;
   bool to_stop_pc = false;
-  bool always = false;   ///< the translation limit is reached
+  bool always = false;  ///< the translation limit is reached
   GuestAddr step_pc = 0;
 };
 
@@ -44,7 +44,8 @@ u64 next_random(u64 below) {
 u64 next_deadline(const Thread* thread, u64 used) {
   const Stops& s = stops();
   u64 deadline = used + (s.slice != 0 ? s.slice : kTimeslice);
-  if (thread == s.first && s.stop_ticks >= used && s.stop_ticks < deadline && !s.to_stop_pc) deadline = s.stop_ticks;
+  if (thread == s.first && s.stop_ticks >= used && s.stop_ticks < deadline && !s.to_stop_pc)
+    deadline = s.stop_ticks;
   return deadline;
 }
 
@@ -108,7 +109,8 @@ bool at_stop(Turn& turn) {
   Stops& s = stops();
   Context& c = context();
   s.step_pc = c.regs.pc;
-  if (s.translate_limit != 0 && process().launch->stats.blocks_translated >= s.translate_limit) s.always = true;
+  if (s.translate_limit != 0 && process().launch->stats.blocks_translated >= s.translate_limit)
+    s.always = true;
   u64 used = ticks_used(c);
   if (&turn.thread() == s.first && process().first) {
     if (s.to_stop_pc && (c.regs.pc == s.stop_pc || used > s.stop_ticks)) report_stop(turn, used);

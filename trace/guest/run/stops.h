@@ -11,8 +11,9 @@ void start_stops(Turn& turn);
 /// Sets a new thread's first deadline.
 void start_thread_stops(Thread& thread);
 
-/// Called before generated code is entered: when the thread has reached a position where something is to be done, does it (ends the process at the requested stop,
-/// begins or ends stepping, gives other threads the turn, sets the next deadline) and returns true when registers or the way on may have changed.
+/// Called before generated code is entered: when the thread has reached a position where something is to be
+/// done, does it (ends the process at the requested stop, begins or ends stepping, gives other threads the
+/// turn, sets the next deadline) and returns true when registers or the way on may have changed.
 bool at_stop(Turn& turn);
 
 /// True while instructions are executed one by one.

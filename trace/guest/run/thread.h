@@ -6,11 +6,11 @@
 
 namespace detrec::guest {
 
-/// A guest thread is one kernel thread. Owned by run/threads.cc; lives in the engine's heap, at the top of the thread's
-/// engine stack, so that a blocked thread finds it without thread-local storage.
+/// A guest thread is one kernel thread. Owned by run/threads.cc; lives in the engine's heap, at the top of
+/// the thread's engine stack, so that a blocked thread finds it without thread-local storage.
 struct Thread {
-  i32 tid = 0;        ///< kernel thread id
-  i32 pid = 0;        ///< what getpid() answers to it (a vfork child differs from the rest of its address space)
+  i32 tid = 0;  ///< kernel thread id
+  i32 pid = 0;  ///< what getpid() answers to it (a vfork child differs from the rest of its address space)
   i32 ppid_unused = 0;
   bool vfork_child = false;
 
@@ -26,9 +26,10 @@ struct Thread {
   GuestAddr robust_list = 0;
   u64 robust_list_len = 0;
 
-  u8* engine_stack = nullptr;   ///< lowest address
+  u8* engine_stack = nullptr;  ///< lowest address
   u64 engine_stack_size = 0;
-  u8* host_signal_stack = nullptr;  ///< sigaltstack of the kernel thread: the guest's stack is never touched by host frames
+  u8* host_signal_stack =
+      nullptr;  ///< sigaltstack of the kernel thread: the guest's stack is never touched by host frames
 
   SignalState signals;
 

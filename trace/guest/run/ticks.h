@@ -1,8 +1,8 @@
 // Tick accounting over the striped counters of the context page.
 //
-// A budget of R ticks is spread by giving every stripe 1 + (R - 1) / kStripes: no stripe can reach zero before the
-// budget allows it, and when one does, what is left is spread again. So a stop is exact although no single counter
-// holds the whole.
+// A budget of R ticks is spread by giving every stripe 1 + (R - 1) / kStripes: no stripe can reach zero
+// before the budget allows it, and when one does, what is left is spread again. So a stop is exact although
+// no single counter holds the whole.
 #pragma once
 
 #include "trace/guest/run/thread.h"

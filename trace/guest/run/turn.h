@@ -5,7 +5,8 @@
 
 namespace detrec::guest {
 
-/// Proof that the calling kernel thread holds the turn. Functions that need it take a Turn&; nobody else constructs one.
+/// Proof that the calling kernel thread holds the turn. Functions that need it take a Turn&; nobody else
+/// constructs one.
 class Turn {
  public:
   Thread& thread() { return *context().thread; }
@@ -42,8 +43,8 @@ class TurnSchedule {
   static void reset_after_fork();
 };
 
-/// Lends the turn out for the duration of a scope: around a system call that may block. Context and registers must not be touched
-/// inside; the guest's memory may be written by the kernel only into bounce buffers.
+/// Lends the turn out for the duration of a scope: around a system call that may block. Context and registers
+/// must not be touched inside; the guest's memory may be written by the kernel only into bounce buffers.
 class TurnLent {
  public:
   explicit TurnLent(Turn& turn) : turn_(turn), thread_(turn.thread()) { TurnSchedule::release(turn_); }

@@ -48,8 +48,9 @@ void BlockIndex::clear() {
 }
 
 bool BlockIndex::nearly_full() const {
-  return blocks_.size() + 64 > kMaxBlocks || insns_.size() + 4096 > kMaxInsns || sites_.size() + 4096 > kMaxSites ||
-         pages_.size() + 16 > kMaxPages || copies_.size() + 4096 > kMaxCopies;
+  return blocks_.size() + 64 > kMaxBlocks || insns_.size() + 4096 > kMaxInsns ||
+         sites_.size() + 4096 > kMaxSites || pages_.size() + 16 > kMaxPages ||
+         copies_.size() + 4096 > kMaxCopies;
 }
 
 u64 BlockIndex::slot(u64 number) const { return (number * 0x9e3779b97f4a7c15ull) >> (64 - 19); }
@@ -198,7 +199,8 @@ bool unchain(u32& head, u32 index, Next next) {
 void BlockIndex::kill(Block& block, void (*unlink)(Site&, void*), void* arg) {
   u32 index = static_cast<u32>(&block - blocks_.begin());
   Page& first = make_page(block.pc);
-  unchain(first.region_head[region_of(block.pc)], index, [this](u32 i) -> u32& { return blocks_[i].next_in_region; });
+  unchain(first.region_head[region_of(block.pc)], index,
+          [this](u32 i) -> u32& { return blocks_[i].next_in_region; });
   --first.block_count;
   GuestAddr last = block.pc + block.guest_bytes - 1;
   if (last / kPageSize != block.pc / kPageSize) {

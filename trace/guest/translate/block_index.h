@@ -1,7 +1,9 @@
-// What has been translated: blocks, instruction addresses in both directions, and the exit sites of generated code.
+// What has been translated: blocks, instruction addresses in both directions, and the exit sites of generated
+// code.
 //
-// A block is a run of guest instructions within one page (the last one may reach into the next). No instruction is
-// translated twice while its block lives, except when two decodings overlap. All of it belongs to the turn holder.
+// A block is a run of guest instructions within one page (the last one may reach into the next). No
+// instruction is translated twice while its block lives, except when two decodings overlap. All of it belongs
+// to the turn holder.
 #pragma once
 
 #include "trace/guest/base/arena.h"
@@ -12,23 +14,23 @@ namespace detrec::guest::translate {
 inline constexpr u32 kNone = 0;  ///< index 0 of every array is a placeholder
 
 inline constexpr int kMaxBlockInsns = 96;
-inline constexpr u64 kMaxBlockBytes = 480;   ///< must stay below two search regions
-inline constexpr u64 kRegionBytes = 256;     ///< blocks of a page are listed by the region of their first byte
+inline constexpr u64 kMaxBlockBytes = 480;  ///< must stay below two search regions
+inline constexpr u64 kRegionBytes = 256;    ///< blocks of a page are listed by the region of their first byte
 inline constexpr int kRegions = static_cast<int>(kPageSize / kRegionBytes);
 
 struct Block {
   GuestAddr pc;
-  u32 cache_begin;   ///< entry prefix, if any
-  u32 body;          ///< first instruction
-  u32 body_end;      ///< stubs follow
-  u32 insns;         ///< index of its first InsnLengths
+  u32 cache_begin;  ///< entry prefix, if any
+  u32 body;         ///< first instruction
+  u32 body_end;     ///< stubs follow
+  u32 insns;        ///< index of its first InsnLengths
   u16 insn_count;
   u16 guest_bytes;
   u32 next_in_region;
   u32 next_in_page2;  ///< list of blocks that reach into the following page
   bool dead;
-  bool is_volatile;   ///< checked against `copy` before each run, never linked
-  u32 copy;           ///< index into the byte copies, for volatile blocks
+  bool is_volatile;  ///< checked against `copy` before each run, never linked
+  u32 copy;          ///< index into the byte copies, for volatile blocks
 };
 
 /// Length of one instruction in the guest (4 bits) and in the cache (12 bits).
@@ -49,14 +51,14 @@ struct Site {
 };
 
 struct Page {
-  u64 number;               ///< guest address >> 12
+  u64 number;  ///< guest address >> 12
   u32 region_head[kRegions];
-  u32 page2_head;           ///< blocks of the page before that reach in here
-  u32 incoming;             ///< links bound to code of this page
+  u32 page2_head;  ///< blocks of the page before that reach in here
+  u32 incoming;    ///< links bound to code of this page
   u32 block_count;
   u16 write_faults;
-  bool write_protected;     ///< the kernel's protection lacks PROT_WRITE because of us
-  bool is_volatile;         ///< written too often: blocks are checked instead
+  bool write_protected;        ///< the kernel's protection lacks PROT_WRITE because of us
+  bool is_volatile;            ///< written too often: blocks are checked instead
   u64 starts[kPageSize / 64];  ///< bit per byte: an instruction of a live block starts here
 };
 

@@ -8,18 +8,21 @@ namespace {
 
 u64 address_of(void (*f)()) { return reinterpret_cast<u64>(f); }
 
-/// Sites take turns over the stripes, so that neighbouring counted transfers do not wait for each other's decrement.
+/// Sites take turns over the stripes, so that neighbouring counted transfers do not wait for each other's
+/// decrement.
 u64 next_stripe() {
   static u32 next = 0;
   return offsetof(Context, stripe) + 4 * (next++ % kStripes);
 }
 
-/// Instructions that run as they are but store something of the host that must be mended at once (docs/engine.md).
+/// Instructions that run as they are but store something of the host that must be mended at once
+/// (docs/engine.md).
 bool mended_after(Special s) {
   return s == Special::kFnstenv || s == Special::kFnsave || s == Special::kFxsave || s == Special::kXsave;
 }
 
-/// Instructions that are simply copied although the decoder marks them: harmless, or fault by themselves as they should.
+/// Instructions that are simply copied although the decoder marks them: harmless, or fault by themselves as
+/// they should.
 bool copied(Special s) {
   switch (s) {
     case Special::kNone:
@@ -29,8 +32,10 @@ bool copied(Special s) {
     case Special::kFldenv:
     case Special::kFrstor:
     case Special::kFxrstor:
-    case Special::kXrstor: return true;
-    default: return mended_after(s);
+    case Special::kXrstor:
+      return true;
+    default:
+      return mended_after(s);
   }
 }
 
@@ -44,7 +49,13 @@ bool writes_memory(const Insn& insn) {
 }  // namespace
 
 BlockTranslator::BlockTranslator(CacheAddr at, GuestAddr pc, Mode mode)
-    : emit_(at), start_(pc), pc_(pc), mode_(mode), reader_(pc), begin_(at), first_insn_(block_index().insn_count()) {}
+    : emit_(at),
+      start_(pc),
+      pc_(pc),
+      mode_(mode),
+      reader_(pc),
+      begin_(at),
+      first_insn_(block_index().insn_count()) {}
 
 bool BlockTranslator::run(bool indirect_entry, FetchFault& fault) {
   Insn insn;
@@ -62,8 +73,8 @@ bool BlockTranslator::run(bool indirect_entry, FetchFault& fault) {
     bytes_ += insn.length;
     pc_ += insn.length;
     if (!goes_on) break;
-    bool stop = count_ >= limit || bytes_ + kMaxInsnLength > kMaxBlockBytes || page_down(pc_) != page_down(start_) ||
-                (mode_ == Mode::kVolatile && writes_memory(insn)) ||
+    bool stop = count_ >= limit || bytes_ + kMaxInsnLength > kMaxBlockBytes ||
+                page_down(pc_) != page_down(start_) || (mode_ == Mode::kVolatile && writes_memory(insn)) ||
                 (mode_ == Mode::kNormal && block_index().starts_insn(pc_));
     FetchFault later;
     if (stop || !reader_.decode_at(pc_, insn, later)) {
@@ -84,14 +95,25 @@ void BlockTranslator::run_entry_only(CacheAddr body) {
 bool BlockTranslator::translate_insn(const Insn& insn) {
   GuestAddr next = pc_ + insn.length;
   switch (insn.branch) {
-    case Branch::kNone: break;
-    case Branch::kJccRel: jcc(insn); return true;
-    case Branch::kLoopRel: loop(insn); return true;
-    case Branch::kJmpRel: counted_link(branch_target(insn, pc_)); return false;
-    case Branch::kCallRel: return call(insn);
+    case Branch::kNone:
+      break;
+    case Branch::kJccRel:
+      jcc(insn);
+      return true;
+    case Branch::kLoopRel:
+      loop(insn);
+      return true;
+    case Branch::kJmpRel:
+      counted_link(branch_target(insn, pc_));
+      return false;
+    case Branch::kCallRel:
+      return call(insn);
     case Branch::kJmpIndirect:
-    case Branch::kCallIndirect: return indirect(insn);
-    case Branch::kRet: ret(insn); return false;
+    case Branch::kCallIndirect:
+      return indirect(insn);
+    case Branch::kRet:
+      ret(insn);
+      return false;
     case Branch::kSyscall:
       exit_with_site(::exit_syscall, next);
       return true;
@@ -112,14 +134,16 @@ bool BlockTranslator::translate_insn(const Insn& insn) {
   return has_fallthrough(insn);
 }
 
-// ---- Plain instructions -----------------------------------------------------------------------------------------
+// ---- Plain instructions
+// -----------------------------------------------------------------------------------------
 
 Reg scratch_for(const Insn& insn) {
   u32 used = insn.gpr_read | insn.gpr_written;
   for (Reg r : {kRax, kRcx, kRdx, kRbx, kRsi, kRdi}) {
     if ((used >> r & 1) == 0) return r;
   }
-  DETREC_PANIC("no register is free beside a rip-relative operand, opcode %x", static_cast<unsigned>(insn.opcode));
+  DETREC_PANIC("no register is free beside a rip-relative operand, opcode %x",
+               static_cast<unsigned>(insn.opcode));
 }
 
 bool has_far_operand(const Insn& insn, GuestAddr pc) {
@@ -137,8 +161,8 @@ void BlockTranslator::copy(const Insn& insn) {
   }
   u64 target = pc_ + insn.length + static_cast<u64>(insn.disp);
   if (has_far_operand(insn, pc_) || (insn.prefixes & kPrefix67) != 0) {
-    bool is_lea64 = insn.map == OpcodeMap::k1Byte && insn.encoding == Encoding::kLegacy && insn.opcode == 0x8d &&
-                    insn.operand_size == 8 && (insn.prefixes & kPrefix67) == 0;
+    bool is_lea64 = insn.map == OpcodeMap::k1Byte && insn.encoding == Encoding::kLegacy &&
+                    insn.opcode == 0x8d && insn.operand_size == 8 && (insn.prefixes & kPrefix67) == 0;
     if (is_lea64) {
       emit_.load_imm64(static_cast<Reg>((insn.modrm >> 3 & 7) | ((insn.rex & 4) << 1)), target);
     } else {
@@ -160,24 +184,25 @@ void BlockTranslator::copy_far(const Insn& insn, Reg scratch) {
   emit_.load_context(scratch, offsetof(Context, spill_scratch));
 }
 
-/// The instruction with [rip + disp32] replaced by [base], base being one of the eight old registers other than rsp and rbp.
+/// The instruction with [rip + disp32] replaced by [base], base being one of the eight old registers other
+/// than rsp and rbp.
 void BlockTranslator::copy_opcode_with_base(const Insn& insn, Reg base) {
   const u8* code = reader_.bytes_at(pc_);
   for (u32 i = 0; i < insn.modrm_offset; ++i) {
     u8 b = code[i];
     switch (insn.encoding) {
       case Encoding::kLegacy:
-        if (insn.rex != 0 && i + 1u == insn.opcode_offset && b == insn.rex) b &= 0xfe;           // REX.B
+        if (insn.rex != 0 && i + 1u == insn.opcode_offset && b == insn.rex) b &= 0xfe;  // REX.B
         if (insn.rex != 0 && insn.map != OpcodeMap::k1Byte && b == insn.rex && code[i + 1] == 0x0f) b &= 0xfe;
         break;
       case Encoding::kVex:
-        if (i > 0 && code[i - 1] == 0xc4 && i + 2u < insn.modrm_offset) b |= 0x20;                // VEX.B, inverted
+        if (i > 0 && code[i - 1] == 0xc4 && i + 2u < insn.modrm_offset) b |= 0x20;  // VEX.B, inverted
         break;
       case Encoding::kXop:
         if (i > 0 && code[i - 1] == 0x8f && i + 2u < insn.modrm_offset) b |= 0x20;
         break;
       case Encoding::kEvex:
-        if (i > 0 && code[i - 1] == 0x62 && i + 3u < insn.modrm_offset) b |= 0x20;                // EVEX.B, inverted
+        if (i > 0 && code[i - 1] == 0x62 && i + 3u < insn.modrm_offset) b |= 0x20;  // EVEX.B, inverted
         break;
     }
     emit_.byte(b);
@@ -187,7 +212,8 @@ void BlockTranslator::copy_opcode_with_base(const Insn& insn, Reg base) {
   emit_.bytes(code + after, insn.length - after);
 }
 
-// ---- Ticks, links, entries --------------------------------------------------------------------------------------
+// ---- Ticks, links, entries
+// --------------------------------------------------------------------------------------
 
 void BlockTranslator::tick(GuestAddr target) {
   u64 stripe = next_stripe();
@@ -222,7 +248,8 @@ void BlockTranslator::counted_link(GuestAddr target) {
 void BlockTranslator::entry_prefix(GuestAddr pc) {
   if (low(pc)) {
     entry_ = emit_.here();
-    emit_.byte(0x48), emit_.byte(0xc7), emit_.byte(0x44), emit_.byte(0x24), emit_.byte(0xf8);  // mov qword [rsp-8], imm32
+    emit_.byte(0x48), emit_.byte(0xc7), emit_.byte(0x44), emit_.byte(0x24),
+        emit_.byte(0xf8);  // mov qword [rsp-8], imm32
     emit_.imm32(static_cast<u32>(pc));
   } else {
     entry_ = offset(emit_.here(), -static_cast<i64>(kLandingLength));  // nothing lands here by a real ret
@@ -244,11 +271,13 @@ void BlockTranslator::exit_with_site(void (*exit)(), GuestAddr pc, u32 stub) {
   // The site's resume address is behind the jump, whose length is known.
   constexpr u32 kExitLength = 10 + 5;
   u32 after = static_cast<u32>(raw(emit_.here())) + kExitLength;
-  emit_.set_context32(offsetof(Context, exit_arg), block_index().add_site({pc, after, stub, 0, SiteKind::kExit}));
+  emit_.set_context32(offsetof(Context, exit_arg),
+                      block_index().add_site({pc, after, stub, 0, SiteKind::kExit}));
   emit_.jmp(address_of(exit));
 }
 
-// ---- Branches ---------------------------------------------------------------------------------------------------
+// ---- Branches
+// ---------------------------------------------------------------------------------------------------
 
 void BlockTranslator::jcc(const Insn& insn) {
   GuestAddr target = branch_target(insn, pc_);
@@ -284,7 +313,8 @@ bool BlockTranslator::call(const Insn& insn) {
   return call_landing(next);
 }
 
-/// Where a call's hardware return address leads: the landing of an ordinary indirect entry of the next instruction.
+/// Where a call's hardware return address leads: the landing of an ordinary indirect entry of the next
+/// instruction.
 bool BlockTranslator::call_landing(GuestAddr return_pc) {
   CacheAddr outer = entry_;
   CacheAddr landing = emit_.here();
@@ -316,8 +346,8 @@ void BlockTranslator::ret(const Insn& insn) {
     emit_.byte(0xc3);
   } else {
     // The landing would mend the wrong slot: pop by hand and jump.
-    emit_.byte(0x48), emit_.byte(0x8d), emit_.byte(0x49), emit_.byte(kLandingLength);         // lea rcx, [rcx+9]
-    emit_.byte(0x48), emit_.byte(0x8d), emit_.byte(0xa4), emit_.byte(0x24);                   // lea rsp, [rsp+8+pop]
+    emit_.byte(0x48), emit_.byte(0x8d), emit_.byte(0x49), emit_.byte(kLandingLength);  // lea rcx, [rcx+9]
+    emit_.byte(0x48), emit_.byte(0x8d), emit_.byte(0xa4), emit_.byte(0x24);            // lea rsp, [rsp+8+pop]
     emit_.imm32(8 + pop);
     emit_.byte(0xff), emit_.byte(0xe1);  // jmp rcx
   }
@@ -330,7 +360,8 @@ void BlockTranslator::load_target(const Insn& insn) {
   u64 target = pc_ + insn.length + static_cast<u64>(insn.disp);
   if (far) emit_.load_imm64(kRcx, (insn.prefixes & kPrefix67) != 0 ? static_cast<u32>(target) : target);
   const MemOperand* mem = explicit_mem(insn);
-  if (mem != nullptr && mem->segment != Segment::kNone) emit_.byte(mem->segment == Segment::kFs ? 0x64 : 0x65);
+  if (mem != nullptr && mem->segment != Segment::kNone)
+    emit_.byte(mem->segment == Segment::kFs ? 0x64 : 0x65);
   if (!far && (insn.prefixes & kPrefix67) != 0) emit_.byte(0x67);
   emit_.byte(static_cast<u8>(0x48 | (far ? 0 : insn.rex & 3)));
   emit_.byte(0x8b);
@@ -383,7 +414,8 @@ bool BlockTranslator::indirect(const Insn& insn) {
   return call_landing(next);
 }
 
-// ---- The block's end --------------------------------------------------------------------------------------------
+// ---- The block's end
+// --------------------------------------------------------------------------------------------
 
 void BlockTranslator::finish() {
   CacheAddr body_end = emit_.here();

@@ -16,8 +16,8 @@ class BlockTranslator {
  public:
   BlockTranslator(CacheAddr at, GuestAddr pc, Mode mode);
 
-  /// Emits the block; with `indirect_entry` its first instruction gets an entry for indirect transfers. False with
-  /// `fault` when there is no instruction at pc.
+  /// Emits the block; with `indirect_entry` its first instruction gets an entry for indirect transfers. False
+  /// with `fault` when there is no instruction at pc.
   bool run(bool indirect_entry, FetchFault& fault);
 
   CacheAddr body() const { return body_; }

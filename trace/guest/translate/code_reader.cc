@@ -22,7 +22,8 @@ FetchFault missing_page(GuestAddr address) {
   f.trapno = kTrapPageFault;
   if (address >= 0x8000'0000'0000ull) {  // not canonical in user space: #GP, without an address
     f = {kSigSegv, 0x80 /* SI_KERNEL */, 0, kTrapGeneralProtection, 0};
-  } else if (prot >= 0 && (prot & kProtExec) != 0) {  // mapped and executable, yet unreadable: beyond the file's end
+  } else if (prot >= 0 &&
+             (prot & kProtExec) != 0) {  // mapped and executable, yet unreadable: beyond the file's end
     f.signo = kSigBus;
     f.code = kBusAdrErr;
     f.error = kErrorUserFetch;
@@ -56,10 +57,17 @@ bool CodeReader::decode_at(GuestAddr pc, Insn& insn, FetchFault& fault) {
   if (pc < begin_ || pc + kMaxInsnLength > begin_ + size_) refill(pc);
   u64 avail = begin_ + size_ - pc;
   switch (decode(bytes_at(pc), avail, insn)) {
-    case DecodeStatus::kOk: return true;
-    case DecodeStatus::kTruncated: fault = missing_page(pc + avail); return false;
-    case DecodeStatus::kInvalid: fault = {kSigIll, kIllIllOpn, pc, kTrapInvalidOpcode, 0}; return false;
-    case DecodeStatus::kTooLong: fault = {kSigSegv, 0x80, 0, kTrapGeneralProtection, 0}; return false;
+    case DecodeStatus::kOk:
+      return true;
+    case DecodeStatus::kTruncated:
+      fault = missing_page(pc + avail);
+      return false;
+    case DecodeStatus::kInvalid:
+      fault = {kSigIll, kIllIllOpn, pc, kTrapInvalidOpcode, 0};
+      return false;
+    case DecodeStatus::kTooLong:
+      fault = {kSigSegv, 0x80, 0, kTrapGeneralProtection, 0};
+      return false;
   }
   return false;
 }
@@ -82,10 +90,15 @@ u32 dead_flags(GuestAddr pc, GuestAddr site_page, bool check_stable) {
     if (insn.special != Special::kNone) break;
     dead |= insn.flags_must_written & kFlagsOfDec & ~live;
     switch (insn.branch) {
-      case Branch::kNone: pc += insn.length; break;
+      case Branch::kNone:
+        pc += insn.length;
+        break;
       case Branch::kJmpRel:
-      case Branch::kCallRel: pc = branch_target(insn, pc); break;
-      default: return dead;
+      case Branch::kCallRel:
+        pc = branch_target(insn, pc);
+        break;
+      default:
+        return dead;
     }
   }
   return dead;

@@ -8,10 +8,10 @@ namespace detrec::guest::translate {
 
 /// Why there is no instruction at a pc.
 struct FetchFault {
-  int signo = 0;       ///< SIGSEGV or SIGBUS (page missing), SIGILL (invalid), 0 none
-  int code = 0;        ///< si_code
-  u64 address = 0;     ///< si_addr
-  u64 trapno = 0;      ///< as uc_mcontext shows it
+  int signo = 0;    ///< SIGSEGV or SIGBUS (page missing), SIGILL (invalid), 0 none
+  int code = 0;     ///< si_code
+  u64 address = 0;  ///< si_addr
+  u64 trapno = 0;   ///< as uc_mcontext shows it
   u64 error = 0;
 };
 
@@ -35,9 +35,10 @@ class CodeReader {
   u8 window_[kWindow];
 };
 
-/// Whether the five status flags other than CF are overwritten before they are read on the straight path from pc (so that `dec` may
-/// clobber them). Gives up, answering no, at indirect transfers, after some instructions, and where other code than `site_page`'s could
-/// change under it (writable or anonymous memory of another page).
+/// Whether the five status flags other than CF are overwritten before they are read on the straight path from
+/// pc (so that `dec` may clobber them). Gives up, answering no, at indirect transfers, after some
+/// instructions, and where other code than `site_page`'s could change under it (writable or anonymous memory
+/// of another page).
 bool status_flags_dead(GuestAddr pc, GuestAddr site_page);
 
 /// Which of those five flags are dead at pc; a stop shows them as zero so that positions are repeatable.

@@ -86,7 +86,8 @@ class Emitter {
     byte(static_cast<u8>(raw(to) - raw(here()) - 1));
   }
 
-  /// Points a 32-bit displacement field at `to`. Aligned or not, it is one store: other threads do not run meanwhile.
+  /// Points a 32-bit displacement field at `to`. Aligned or not, it is one store: other threads do not run
+  /// meanwhile.
   static void patch_rel32(CacheAddr field, u64 to) {
     u32 v = static_cast<u32>(to - (raw(field) + 4));
     memcpy(reinterpret_cast<void*>(raw(field)), &v, 4);

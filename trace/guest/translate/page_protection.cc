@@ -16,7 +16,7 @@ constexpr u16 kVolatileAfter = 16;
 
 /// A page through which the guest can write code of another page (the same file mapped twice).
 struct Alias {
-  GuestAddr page;   ///< write-protected
+  GuestAddr page;  ///< write-protected
   GuestAddr code;
 };
 constexpr u64 kMaxAliases = 1u << 20;
@@ -24,7 +24,7 @@ constexpr int kMaxAliasesOfPage = 16;
 
 struct Protection {
   StableArray<Alias> aliases;
-  u64 protected_pages = 0;   ///< pages with Page::write_protected, aliases included
+  u64 protected_pages = 0;  ///< pages with Page::write_protected, aliases included
 };
 
 Protection& protection_state() {
@@ -34,7 +34,7 @@ Protection& protection_state() {
 }
 
 void set_kernel_protection(GuestAddr page, int prot) {
-  raw_syscall(__NR_mprotect, page, kPageSize, static_cast<u64>(prot));
+  raw_syscall(__NR_mprotect, page, kPageSize, memory::kernel_protection(static_cast<u32>(prot)));
 }
 
 void protect(GuestAddr page, int prot) {
@@ -82,7 +82,8 @@ void for_each_known_page(GuestAddr begin, GuestAddr end, F f) {
   }
 }
 
-/// Calls f for the pages of [begin, end) that the index knows. For ranges larger than the index, walks the index instead.
+/// Calls f for the pages of [begin, end) that the index knows. For ranges larger than the index, walks the
+/// index instead.
 template <class F>
 void for_each_page(GuestAddr begin, GuestAddr end, F f) {
   u64 wanted = (end - begin) / kPageSize;

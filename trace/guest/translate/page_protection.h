@@ -1,11 +1,13 @@
-// Write protection of pages that hold translated code, and dropping their blocks. The public side is code_pages.h.
+// Write protection of pages that hold translated code, and dropping their blocks. The public side is
+// code_pages.h.
 #pragma once
 
 #include "trace/guest/translate/block_index.h"
 
 namespace detrec::guest::translate {
 
-/// Before code of the page at `address` is translated: takes the write permission from it, and from pages that alias it.
+/// Before code of the page at `address` is translated: takes the write permission from it, and from pages
+/// that alias it.
 void protect_code_page(Turn& turn, GuestAddr address);
 
 /// Restores the guest's permissions everywhere (the translations are about to be forgotten).

@@ -45,7 +45,8 @@ Cache& cache() {
 HighEntry& high_entry(GuestAddr pc) { return cache().high[(pc * 0x9e3779b97f4a7c15ull) >> (64 - 16)]; }
 
 void map_fixed(u64 begin, u64 end, u64 prot) {
-  SysResult r = raw_syscall(__NR_mmap, begin, end - begin, prot, kMapPrivateAnonFixed | kMapNoReserve, ~0ull, 0);
+  SysResult r =
+      raw_syscall(__NR_mmap, begin, end - begin, prot, kMapPrivateAnonFixed | kMapNoReserve, ~0ull, 0);
   if (failed(r) || static_cast<u64>(r) != begin) {
     DETREC_PANIC("cannot reserve the engine's memory at 0x%lx: error %ld", begin, -r);
   }
@@ -67,7 +68,8 @@ void flush_when_full(Turn& turn) {
 }
 
 /// Translates the block at pc. kNone with `fault` when there is none.
-CacheAddr translate(Turn& turn, GuestAddr pc, bool indirect_entry_wanted, FetchFault& fault, CacheAddr* landing) {
+CacheAddr translate(Turn& turn, GuestAddr pc, bool indirect_entry_wanted, FetchFault& fault,
+                    CacheAddr* landing) {
   flush_when_full(turn);
   Mode mode = mode_for(pc);
   if (mode == Mode::kVolatile) indirect_entry_wanted = false;
@@ -121,7 +123,9 @@ void set_table(GuestAddr pc, CacheAddr landing) {
   if (*entry != value) *entry = value;  // clearing what was never set must not touch the page
 }
 
-CacheAddr table_entry(GuestAddr pc) { return static_cast<CacheAddr>(*reinterpret_cast<u32*>(kTableBase + 4 * pc)); }
+CacheAddr table_entry(GuestAddr pc) {
+  return static_cast<CacheAddr>(*reinterpret_cast<u32*>(kTableBase + 4 * pc));
+}
 
 CacheAddr body_of(Turn& turn, GuestAddr pc, FetchFault& fault) {
   if (CacheAddr found = block_index().find(pc); found != CacheAddr::kNone) return found;
@@ -134,7 +138,7 @@ CacheAddr body_of(Turn& turn, GuestAddr pc, FetchFault& fault) {
 
 CacheAddr indirect_entry(Turn& turn, GuestAddr pc, FetchFault& fault) {
   bool is_low = pc < 0x8000'0000;
-  CacheAddr known = is_low ? table_entry(pc)
+  CacheAddr known = is_low                    ? table_entry(pc)
                     : high_entry(pc).pc == pc ? static_cast<CacheAddr>(high_entry(pc).landing)
                                               : CacheAddr::kNone;
   flush_when_full(turn);
@@ -217,7 +221,8 @@ void flush(Turn& turn) {
   raw_syscall(__NR_madvise, kTableBase, kTableHoleBegin - kTableBase, kMadvDontNeed);
   raw_syscall(__NR_madvise, kTableHoleEnd, kTableEnd - kTableHoleEnd, kMadvDontNeed);
   const memory::Mapping* shadow = memory::find(kTableHoleBegin + 0x1000);
-  if (shadow == nullptr) raw_syscall(__NR_madvise, kTableHoleBegin, kTableHoleEnd - kTableHoleBegin, kMadvDontNeed);
+  if (shadow == nullptr)
+    raw_syscall(__NR_madvise, kTableHoleBegin, kTableHoleEnd - kTableHoleBegin, kMadvDontNeed);
 }
 
 bool locate(u64 cache_pc, CachePosition& position) {

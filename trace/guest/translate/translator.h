@@ -9,19 +9,21 @@ namespace detrec::guest::translate {
 /// Maps the code cache and the indirect-branch table. Once per process image.
 void start();
 
-/// The cache address that executes the instruction at pc (and what follows), without counting a tick; translates when
-/// needed. kNone: nothing can be executed there, `fault` says what the guest gets.
+/// The cache address that executes the instruction at pc (and what follows), without counting a tick;
+/// translates when needed. kNone: nothing can be executed there, `fault` says what the guest gets.
 CacheAddr body_of(Turn& turn, GuestAddr pc, FetchFault& fault);
 
-/// The same for a pc that an indirect transfer missed; also makes an entry (which counts a tick and reloads rcx from the spill slot)
-/// and puts it into the table, so that the next transfer there stays in the cache. The caller counts this transfer's tick.
+/// The same for a pc that an indirect transfer missed; also makes an entry (which counts a tick and reloads
+/// rcx from the spill slot) and puts it into the table, so that the next transfer there stays in the cache.
+/// The caller counts this transfer's tick.
 CacheAddr indirect_entry(Turn& turn, GuestAddr pc, FetchFault& fault);
 
-/// Code for just the one instruction at pc, which then returns to the engine with ExitKind::kResume (or a more specific one). Valid
-/// until the next call.
+/// Code for just the one instruction at pc, which then returns to the engine with ExitKind::kResume (or a
+/// more specific one). Valid until the next call.
 CacheAddr step_code(Turn& turn, GuestAddr pc, FetchFault& fault);
 
-/// Binds link `site` to its target, translating it when needed, and returns where to go on; kNone with `fault` as above.
+/// Binds link `site` to its target, translating it when needed, and returns where to go on; kNone with
+/// `fault` as above.
 CacheAddr follow_link(Turn& turn, u32 site, FetchFault& fault);
 
 /// Forgets all translations.
@@ -40,7 +42,8 @@ bool locate(u64 cache_pc, CachePosition& position);
 
 inline bool in_cache(u64 pc) { return pc >= kCacheBegin && pc < kCacheEnd; }
 
-/// The register that an instruction with a far rip-relative operand borrows (see far_operand in translator.cc).
+/// The register that an instruction with a far rip-relative operand borrows (see far_operand in
+/// translator.cc).
 Reg scratch_for(const Insn& insn);
 /// True when the instruction's rip-relative operand is too far from the code cache for a 32-bit displacement.
 bool has_far_operand(const Insn& insn, GuestAddr pc);
