@@ -28,13 +28,13 @@ class Detrec {
   Detrec(const Words& options, const Words& guest_words, const std::function<void()>& prepare = {})
       : Detrec(options, guest_words, "/bin/sh", prepare) {}
   Detrec(const Words& options, const Words& guest_words, const std::string& program,
-         const std::function<void()>& prepare) {
+         const std::function<void()>& prepare, const std::string& terminal = {}) {
     Words words = {DETREC_PATH, "run", "--engine-only"};
     words.insert(words.end(), options.begin(), options.end());
     words.push_back("--");
     words.push_back(program);
     words.insert(words.end(), guest_words.begin(), guest_words.end());
-    start(words, prepare);
+    start(words, prepare, terminal);
   }
   ~Detrec() {
     if (!reaped_) {
@@ -79,7 +79,8 @@ class Detrec {
   }
 
  private:
-  void start(const Words& words, const std::function<void()>& prepare) {
+  /// With a terminal, detrec leads a session on it; else it only leads a process group.
+  void start(const Words& words, const std::function<void()>& prepare, const std::string& terminal) {
     int out[2];
     int err[2];
     ASSERT_EQ(pipe2(out, O_CLOEXEC), 0);
@@ -89,7 +90,13 @@ class Detrec {
     argv.push_back(nullptr);
     pid_ = fork();
     if (pid_ == 0) {
-      setpgid(0, 0);
+      if (terminal.empty()) {
+        setpgid(0, 0);
+      } else {
+        setsid();
+        dup2(open(terminal.c_str(), O_RDWR),
+             0);  // the first terminal a session leader opens controls the session
+      }
       dup2(out[1], 1);
       dup2(err[1], 2);
       closefrom(3);
@@ -98,7 +105,7 @@ class Detrec {
       execv(argv[0], argv.data());
       _exit(kDetrecNotStarted);
     }
-    setpgid(pid_, pid_);
+    if (terminal.empty()) setpgid(pid_, pid_);
     close(out[1]);
     close(err[1]);
     out_ = out[0];
@@ -205,6 +212,24 @@ TEST(Launch, SignalsSentToDetrecArePassedOn) {
   kill(run.pid(), SIGTERM);
   EXPECT_EQ(run.line(), "signal 15");
   EXPECT_EQ(run.exit_status(), 0);
+}
+
+TEST(Launch, TheTerminalsInterruptReachesTheGuestOnceAndLeavesDetrecAlive) {
+  const int terminal = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+  ASSERT_GE(terminal, 0);
+  ASSERT_EQ(grantpt(terminal), 0);
+  ASSERT_EQ(unlockpt(terminal), 0);
+  Detrec run({}, {"signals"}, "/bin/sh", {}, ptsname(terminal));
+  ASSERT_EQ(run.line(), "ready");
+  ASSERT_EQ(write(terminal, "\x03", 1), 1);
+  EXPECT_EQ(run.line(), "signal 2");
+  usleep(100'000);  // a second, forwarded one would have come by now
+  kill(run.pid(), SIGUSR1);
+  EXPECT_EQ(run.line(), "signal 10");
+  kill(run.pid(), SIGTERM);
+  EXPECT_EQ(run.line(), "signal 15");
+  EXPECT_EQ(run.exit_status(), 0);
+  close(terminal);
 }
 
 TEST(Launch, AStoppedGuestStopsDetrecAndBothGoOn) {
