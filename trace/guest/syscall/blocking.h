@@ -27,23 +27,38 @@ class Bounce {
   Bounce(const Bounce&) = delete;
   Bounce& operator=(const Bounce&) = delete;
 
-  /// 16-byte aligned; contents undefined.
+  /// 16-byte aligned memory, contents undefined; nullptr when there were too many large requests.
   void* take(u64 bytes);
-  /// Takes memory and copies the guest's into it; nullptr when that cannot be read.
-  void* copy_in(GuestAddr from, u64 bytes);
+  /// Takes memory with the content of the guest's, which it stands in for: what the kernel writes there is
+  /// copied out. nullptr when the guest's cannot be read.
+  void* stand_in(GuestAddr guest, u64 bytes);
+
+  /// kernel_wait with arguments that point to stand-ins, then the copies. -EFAULT when a copy failed.
+  SysResult wait(Turn& turn, const SyscallRow& row, const Args& args);
 
  private:
-  static constexpr u64 kOwn = 128 * 1024;  ///< reserved per thread, touched as needed
-  static constexpr int kMaxLarge = 8;
+  static constexpr u64 kOwn = 256 * 1024;  ///< reserved per thread, touched as needed
+  static constexpr int kMaxLarge = 16;
+  static constexpr int kMaxStands = 4096;
   struct Large {
     void* start;
     u64 bytes;
   };
+  struct Stand {
+    u64 engine;
+    u64 bytes;
+    GuestAddr guest;
+  };
+
+  bool remember(GuestAddr guest, u64 bytes, void* buffer);
+  GuestAddr guest_address(u64 engine) const;
 
   run::KernelThread& thread_;
   u64 used_ = 0;
   Large large_[kMaxLarge];
   int large_count_ = 0;
+  Stand* stands_ = nullptr;
+  int stand_count_ = 0;
 };
 
 /// Waits with bounce buffers for every argument that the row says is written.

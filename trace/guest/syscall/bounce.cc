@@ -2,56 +2,12 @@
 
 #include "trace/guest/base/arena.h"
 #include "trace/guest/base/print.h"
-#include "trace/guest/base/probe.h"
 #include "trace/guest/base/syscall.h"
 #include "trace/guest/memory/guest_memory.h"
 #include "trace/guest/syscall/blocking.h"
 #include "trace/guest/syscall/ranges.h"
 
 namespace detrec::guest::syscall {
-namespace {
-
-using syscalls::Arg;
-using syscalls::ArgKind;
-using syscalls::Length;
-using syscalls::When;
-
-/// An argument that a buffer of the engine's stands in for.
-struct Stand {
-  int index;
-  GuestAddr guest;
-  void* buffer;
-  u64 length;
-};
-
-/// Whether the kernel reads it too, or leaves parts of it as they are.
-bool needs_content(const Arg& a) {
-  return a.kind == ArgKind::kInOut || a.kind == ArgKind::kLengthInOut || a.length == Length::kSiginfoWait;
-}
-
-bool is_written(When when, SysResult r) {
-  switch (when) {
-    case When::kSuccess:
-      return r >= 0;
-    case When::kPositive:
-      return r > 0;
-    case When::kInterrupt:
-      return r == error(EINTR);
-    case When::kAnyResult:
-      return true;
-    default:
-      return r >= 0;
-  }
-}
-
-u64 written_length(const Arg& a, const Stand& stand, const Args& engine_args, SysResult r) {
-  u64 length = stand.length;
-  if (a.length == Length::kMinArgResult) length = a.header + static_cast<u64>(r) * a.size;
-  if (a.length == Length::kPointee) length = *reinterpret_cast<const u32*>(engine_args[a.ref]);
-  return length < stand.length ? length : stand.length;
-}
-
-}  // namespace
 
 Bounce::~Bounce() {
   for (int i = 0; i < large_count_; ++i) engine_release(large_[i].start, large_[i].bytes);
@@ -65,42 +21,61 @@ void* Bounce::take(u64 bytes) {
     used_ += bytes;
     return start;
   }
-  DETREC_CHECK(large_count_ < kMaxLarge);
+  if (large_count_ == kMaxLarge) return nullptr;
   void* start = engine_reserve(bytes);
   large_[large_count_++] = {start, bytes};
   return start;
 }
 
-void* Bounce::copy_in(GuestAddr from, u64 bytes) {
-  void* to = take(bytes);
-  return read_guest(to, from, bytes) ? to : nullptr;
+void* Bounce::stand_in(GuestAddr guest, u64 bytes) {
+  void* buffer = take(bytes);
+  if (buffer == nullptr || !read_guest(buffer, guest, bytes)) return nullptr;
+  return remember(guest, bytes, buffer) ? buffer : nullptr;
+}
+
+bool Bounce::remember(GuestAddr guest, u64 bytes, void* buffer) {
+  if (stands_ == nullptr) stands_ = static_cast<Stand*>(take(kMaxStands * sizeof(Stand)));
+  if (stands_ == nullptr || stand_count_ == kMaxStands) return false;
+  stands_[stand_count_++] = {arg(buffer), bytes, guest};
+  return true;
+}
+
+GuestAddr Bounce::guest_address(u64 engine) const {
+  for (int i = 0; i < stand_count_; ++i) {
+    if (engine - stands_[i].engine < stands_[i].bytes) return stands_[i].guest + (engine - stands_[i].engine);
+  }
+  return 0;
+}
+
+SysResult Bounce::wait(Turn& turn, const SyscallRow& row, const Args& args) {
+  syscalls::Before before;
+  syscalls::capture_before(row.number, args.value, guest_reader(), before);
+  SysResult r = kernel_wait(turn, row.number, args);
+  bool good = true;
+  auto copy_out = [this, &turn, &good](const syscalls::Range& range) {
+    GuestAddr to = guest_address(range.address);
+    if (to != 0)
+      good &= memory::write_guest(turn, to, reinterpret_cast<const void*>(range.address), range.size);
+  };
+  syscalls::for_each_written(row.number, args.value, r, &before, guest_reader(),
+                             syscalls::visitor_of(copy_out));
+  return good ? r : error(EFAULT);
 }
 
 SysResult bounced_wait(Turn& turn, const SyscallRow& row, const Args& args) {
   if (alone()) return kernel_wait(turn, row.number, args);
   Bounce bounce(turn);
-  Stand stands[syscalls::kMaxArgs];
-  int count = 0;
   Args engine_args = args;
-  for (int i = 0; i < row.arg_count; ++i) {
-    const Arg& a = row.args[i];
-    if (!a.is_written() || args[i] == 0) continue;
-    Range range = range_of(row, args, i);
-    if (!range.exact || range.length == 0) continue;
-    void* buffer = needs_content(a) ? bounce.copy_in(range.begin, range.length) : bounce.take(range.length);
-    if (buffer == nullptr) return error(EFAULT);
-    stands[count++] = {i, range.begin, buffer, range.length};
-    engine_args[i] = arg(buffer);
-  }
-  SysResult r = kernel_wait(turn, row.number, engine_args);
-  for (int i = 0; i < count; ++i) {
-    const Stand& stand = stands[i];
-    const Arg& a = row.args[stand.index];
-    if (!is_written(a.when, r)) continue;
-    u64 length = written_length(a, stand, engine_args, r);
-    if (!memory::write_guest(turn, stand.guest, stand.buffer, length)) return error(EFAULT);
-  }
-  return r;
+  bool good = true;
+  auto stand_in = [&](const syscalls::Range& range) {
+    if (range.address != args[range.arg] || range.size > kMaxTransfer) return;  // nested: stays the guest's
+    void* buffer = bounce.stand_in(range.address, range.size);
+    good &= buffer != nullptr;
+    engine_args[range.arg] = arg(buffer);
+  };
+  syscalls::for_each_writable(row.number, args.value, guest_reader(), syscalls::visitor_of(stand_in));
+  if (!good) return error(EFAULT);
+  return bounce.wait(turn, row, engine_args);
 }
 
 }  // namespace detrec::guest::syscall

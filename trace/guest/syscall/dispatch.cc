@@ -15,23 +15,27 @@
 #include "trace/guest/syscall/host_clock.h"
 #include "trace/guest/syscall/syscalls.h"
 #include "trace/guest/syscall/warnings.h"
+#include "trace/syscalls/commands.h"
 
 namespace detrec::guest::syscall {
 namespace {
 
 using syscalls::Class;
 
+// Newer than the headers this may be built with (asm/unistd_64.h).
+constexpr i32 kIoUringSetup = 425, kLandlockCreateRuleset = 444, kFutexWaitv = 449, kFutexWait = 455;
+
 /// Calls that programs try and do well without: refused without a word.
 bool is_usual_probe(i32 nr) {
   switch (nr) {
     case __NR_rseq:
     case __NR_clone3:
-    case __NR_seccomp:
     case __NR_perf_event_open:
     case __NR_pkey_alloc:
     case __NR_io_setup:
-    case __NR_landlock_create_ruleset:
-    case __NR_ptrace:
+    case kIoUringSetup:
+    case kLandlockCreateRuleset:
+    case __NR_userfaultfd:
       return true;
     default:
       return false;
@@ -45,8 +49,18 @@ SysResult refuse(const SyscallRow& row) {
   return error(row.error);
 }
 
+/// Commands that a kernel may well lack are refused without a word; these change what a program can do.
+SysResult refuse_command(const SyscallRow& row, const syscalls::CommandRow& command) {
+  bool matters = row.number == __NR_ptrace || row.number == __NR_bpf;
+  if (matters && first_time_for_syscall(static_cast<u32>(row.number))) {
+    warn("%s (%s) is not supported; the program was told so (error %d)", row.name, command.name,
+         command.error);
+  }
+  return error(command.error);
+}
+
 SysResult unknown(i32 nr) {
-  // Probes with numbers no kernel has are not worth a line.
+  // Probes with numbers that no kernel has are not worth a line.
   if (nr >= 0 && nr < 4096 && first_time(Notice::kUnknownSyscall)) {
     warn("system call %d is not known; the program was told so (ENOSYS)", nr);
   }
@@ -73,27 +87,67 @@ SysResult answered(Turn& turn, const SyscallRow& row) {
       return get_robust_list(turn);
     case __NR_futex:
       return futex(turn, row);
+    case kFutexWaitv:
+    case kFutexWait:
+      return may_block(turn, row);
     default:
-      return direct(turn, row);  // getppid, getrandom
+      return direct(turn, row);  // getppid, getrandom, the newer futex calls
   }
 }
 
-SysResult by_class(Turn& turn, i32 nr) {
-  const SyscallRow* row = syscalls::find(nr);
-  if (row == nullptr) return unknown(nr);
-  switch (row->klass) {
+/// Direct calls with a detail to look after.
+SysResult passed_on(Turn& turn, const SyscallRow& row) {
+  switch (row.number) {
+    case __NR_getdents:
+    case __NR_getdents64:
+      return getdents(turn, row);
+    case __NR_mlockall:
+      return mlockall(turn);
+    default:
+      return direct(turn, row);
+  }
+}
+
+SysResult by_class(Turn& turn, const SyscallRow& row, Class klass) {
+  switch (klass) {
     case Class::kAnswered:
-      return answered(turn, *row);
+      return answered(turn, row);
     case Class::kDirect:
-      return direct(turn, *row);
+      return passed_on(turn, row);
     case Class::kMayBlock:
-      return may_block(turn, *row);
+      return may_block(turn, row);
     case Class::kSpecial:
-      return special(turn, *row);
+      return special(turn, row);
     case Class::kRefused:
-      return refuse(*row);
+      return refuse(row);
   }
   return error(ENOSYS);
+}
+
+/// A call whose command decides. What the table does not describe gets the answer of a kernel that does not
+/// either.
+SysResult by_command(Turn& turn, const SyscallRow& row) {
+  const Args args = arguments(turn);
+  const syscalls::CommandRow* command = syscalls::find_command(row, args.value);
+  if (command == nullptr) {
+    int number = syscalls::unknown_error(row.commands);
+    u64 key = syscalls::command_key(row.commands, row, args.value);
+    if (first_time_for_command(static_cast<u32>(row.number), key)) {
+      warn("%s with command 0x%lx is not known; the program was told so (error %d)", row.name, key, number);
+    }
+    return error(number);
+  }
+  if (command->klass == Class::kRefused) return refuse_command(row, *command);
+  // The call's own handler knows its commands; else the command says how it is treated.
+  bool own_handler = row.klass == Class::kSpecial || row.klass == Class::kAnswered;
+  return by_class(turn, row, own_handler || command->klass == Class::kSpecial ? row.klass : command->klass);
+}
+
+SysResult by_number(Turn& turn, i32 nr) {
+  const SyscallRow* row = syscalls::find(nr);
+  if (row == nullptr) return unknown(nr);
+  return row->commands == syscalls::Commands::kNone ? by_class(turn, *row, row->klass)
+                                                    : by_command(turn, *row);
 }
 
 /// What the kernel gave the engine in its auxiliary vector.
@@ -156,7 +210,7 @@ void handle(Turn& turn) {
     return;
   }
   turn.thread().signals.syscall_nr = nr;
-  turn.set_result(by_class(turn, nr));
+  turn.set_result(by_number(turn, nr));
 }
 
 void start(Turn&, i32 engine_fd, i32 launch_fd) {

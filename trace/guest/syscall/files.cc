@@ -73,11 +73,6 @@ SysResult readlink(Turn& turn, i32 dirfd, const char* path, GuestAddr buffer, u6
   return memory::write_guest(turn, buffer, target, static_cast<u64>(r)) ? r : error(EFAULT);
 }
 
-SysResult execute(Turn& turn, const SyscallRow& row, const Args& args) {
-  if (row.has(syscalls::kBlocks)) return kernel_wait(turn, row.number, args);
-  return raw_syscall(row.number, args[0], args[1], args[2], args[3], args[4], args[5]);
-}
-
 /// Apart, so that the buffer is off the stack while the call waits.
 [[gnu::noinline]] SysResult ask_procfs(Turn& turn, const SyscallRow& row, Args& args, char* path,
                                        bool& handled) {
@@ -105,7 +100,26 @@ SysResult on_path(Turn& turn, const SyscallRow& row) {
       if (handled) return r;
     }
   }
-  return execute(turn, row, args);
+  return row.has(syscalls::kBlocks) ? kernel_wait(turn, row.number, args) : execute(row.number, args);
+}
+
+SysResult getdents(Turn& turn, const SyscallRow& row) {
+  auto fd = static_cast<i32>(turn.arg(0));
+  if (!procfs::is_fd_directory(turn, fd)) return direct(turn, row);
+  Args args = arguments(turn);
+  if (SysResult r = prepare(turn, row, args); failed(r)) return r;
+  Bounce bounce(turn);
+  constexpr u64 kAtOnce = 32 * 1024;
+  u64 size = static_cast<u32>(args[2]) < kAtOnce ? static_cast<u32>(args[2]) : kAtOnce;
+  void* entries = bounce.take(size);
+  u64 left = 0;
+  while (left == 0) {
+    SysResult r = raw_syscall(row.number, args[0], arg(entries), size);
+    if (r <= 0) return r;
+    left = row.number == __NR_getdents ? procfs::drop_hidden_entries_old(entries, static_cast<u64>(r))
+                                       : procfs::drop_hidden_entries(entries, static_cast<u64>(r));
+  }
+  return memory::write_guest(turn, args[1], entries, left) ? static_cast<SysResult>(left) : error(EFAULT);
 }
 
 GuestAddr path_for_kernel(Turn& turn, i32 dirfd, GuestAddr path, char* copied, bool no_follow) {

@@ -30,34 +30,23 @@ u64 engine_memory_above(GuestAddr address) {
   return address < kEngineHeapBegin ? kEngineHeapBegin : kUserEnd;
 }
 
-/// The branch table's range has a gap that sanitizers may map; the rest is the engine's.
-bool in_engine_table(GuestAddr address) {
-  return address >= kTableBase && address < kTableEnd && memory::find(address) == nullptr;
-}
-
-SysResult prepare_range(Turn& turn, const Range& range) {
-  if (range.begin >= kUserEnd) return 0;  // the kernel refuses it
-  if (is_engine_range(range.begin, range.begin + 1) || in_engine_table(range.begin)) return error(EFAULT);
-  u64 end = range.length > kUserEnd - range.begin ? kUserEnd : range.begin + range.length;
-  u64 limit = engine_memory_above(range.begin);
-  if (end > limit) {
-    if (range.exact) return error(EFAULT);
-    end = limit;
-  }
-  translate::before_write(turn, range.begin, end);
-  return 0;
-}
-
-/// A buffer that ends in the engine's memory is made shorter: a program may name a size beyond its buffer if
-/// it knows that less will come.
+/// A buffer that would end in the engine's memory is made shorter: a program may name a size beyond its
+/// buffer when it knows that less will come.
 void clamp_lengths(const SyscallRow& row, Args& args) {
   for (int i = 0; i < row.arg_count; ++i) {
     const syscalls::Arg& a = row.args[i];
-    if (!a.is_written() || a.length != syscalls::Length::kMinArgResult || a.size != 1 || args[i] == 0)
+    if (a.length != syscalls::Length::kMinArgResult || a.size != 1 || args[i] == 0 || args[i] >= kUserEnd)
       continue;
     u64 room = engine_memory_above(args[i]) - args[i];
-    if (args[i] < kUserEnd && args[a.ref] > room && room > a.header) args[a.ref] = room - a.header;
+    if (args[a.ref] > room && room > a.header) args[a.ref] = room - a.header;
   }
+}
+
+SysResult prepare_range(Turn& turn, GuestAddr begin, u64 size) {
+  if (begin >= kUserEnd || size > kUserEnd - begin) return 0;  // the kernel refuses it
+  if (memory::touches_engine(begin, begin + size)) return error(EFAULT);
+  translate::before_write(turn, begin, begin + size);
+  return 0;
 }
 
 }  // namespace
@@ -65,13 +54,20 @@ void clamp_lengths(const SyscallRow& row, Args& args) {
 SysResult prepare(Turn& turn, const SyscallRow& row, Args& args) {
   if (names_engine_fd(row, args)) return error(EBADF);
   clamp_lengths(row, args);
-  return for_each_written(row, args, [&turn](const Range& range) { return prepare_range(turn, range); });
+  SysResult result = 0;
+  auto visit = [&turn, &result](const syscalls::Range& range) {
+    if (!failed(result)) result = prepare_range(turn, range.address, range.size);
+  };
+  syscalls::for_each_writable(row.number, args.value, guest_reader(), syscalls::visitor_of(visit));
+  return result;
 }
+
+SysResult execute(long nr, const Args& a) { return raw_syscall(nr, a[0], a[1], a[2], a[3], a[4], a[5]); }
 
 SysResult direct(Turn& turn, const SyscallRow& row) {
   Args args = arguments(turn);
   if (SysResult r = prepare(turn, row, args); failed(r)) return r;
-  return raw_syscall(row.number, args[0], args[1], args[2], args[3], args[4], args[5]);
+  return execute(row.number, args);
 }
 
 }  // namespace detrec::guest::syscall

@@ -28,6 +28,8 @@ constexpr SysResult error(int number) { return -static_cast<SysResult>(number); 
 /// Refuses the engine's descriptors and memory: 0, or -EBADF, -EFAULT. Prepares guest memory the kernel will
 /// write.
 SysResult prepare(Turn& turn, const SyscallRow& row, Args& args);
+/// The kernel's call, whatever the pointers are; for calls that do not wait.
+SysResult execute(long nr, const Args& args);
 /// prepare(), then the kernel with the guest's own pointers, the turn kept.
 SysResult direct(Turn& turn, const SyscallRow& row);
 
@@ -72,6 +74,13 @@ SysResult execveat(Turn& turn);
 
 // other_memory.cc
 SysResult process_vm(Turn& turn, const SyscallRow& row);
+
+/// Locks the guest's mappings, one by one: the kernel's own call would fill the engine's tables.
+SysResult mlockall(Turn& turn);
+
+// files.cc
+/// getdents and getdents64, without the engine's entries in /proc/self/fd.
+SysResult getdents(Turn& turn, const SyscallRow& row);
 
 // special.cc
 SysResult special(Turn& turn, const SyscallRow& row);

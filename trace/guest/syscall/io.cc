@@ -20,8 +20,6 @@ namespace {
 /// A pipe or socket that says it can be written takes as much as this without waiting (PIPE_BUF).
 constexpr u64 kWritable = 4096;
 
-SysResult now(long nr, const Args& a) { return raw_syscall(nr, a[0], a[1], a[2], a[3], a[4], a[5]); }
-
 /// Files that have their data, or wait for a device only.
 bool never_waits_for_others(u64 fd) {
   struct stat status;
@@ -44,41 +42,33 @@ SysResult read_now(const SyscallRow& row, const Args& args) {
   return error(EOPNOTSUPP);
 }
 
-/// readv and preadv: one bounce buffer per entry.
+/// readv and preadv: a stand-in for every entry.
 SysResult bounced_readv(Turn& turn, const SyscallRow& row, const Args& args) {
-  u64 count = args[2];
-  if (count == 0 || count > kMaxIovecs) return now(row.number, args);  // nothing to wait for
   Bounce bounce(turn);
-  auto* guest = static_cast<Iovec*>(bounce.copy_in(args[1], count * sizeof(Iovec)));
-  if (guest == nullptr) return error(EFAULT);
-  u64 total = 0;
-  for (u64 i = 0; i < count; ++i) total += guest[i].length;
-  if (total > kMaxTransfer) return kernel_wait(turn, row.number, args);
-  auto* buffer = static_cast<u8*>(bounce.take(total));
-  auto* engine = static_cast<Iovec*>(bounce.take(count * sizeof(Iovec)));
-  for (u64 i = 0, at = 0; i < count; at += guest[i++].length) engine[i] = {arg(buffer) + at, guest[i].length};
-  Args engine_args = args;
-  engine_args[1] = arg(engine);
-  SysResult r = kernel_wait(turn, row.number, engine_args);
-  u64 left = r > 0 ? static_cast<u64>(r) : 0;
-  for (u64 i = 0; i < count && left != 0; ++i) {
-    u64 part = guest[i].length < left ? guest[i].length : left;
-    if (!memory::write_guest(turn, guest[i].base, reinterpret_cast<void*>(engine[i].base), part)) {
-      return error(EFAULT);
-    }
-    left -= part;
+  u64 count = args[2];
+  if (count > kMaxIovecs) return execute(row.number, args);  // the kernel refuses it
+  auto* vector = static_cast<Iovec*>(bounce.take(count * sizeof(Iovec)));
+  if (!read_guest(vector, args[1], count * sizeof(Iovec))) return error(EFAULT);
+  for (u64 i = 0; i < count; ++i) {
+    if (vector[i].length == 0) continue;
+    if (vector[i].length > kMaxTransfer) return kernel_wait(turn, row.number, args);
+    void* buffer = bounce.stand_in(vector[i].base, vector[i].length);
+    if (buffer == nullptr)
+      return kernel_wait(turn, row.number, args);  // unreadable (the kernel will say so), or too many
+    vector[i].base = arg(buffer);
   }
-  return r;
+  Args engine_args = args;
+  engine_args[1] = arg(vector);
+  return bounce.wait(turn, row, engine_args);
 }
 
 /// Bytes an array of buffers holds.
 u64 iovec_bytes(GuestAddr array, u64 count) {
   u64 total = 0;
-  auto add = [&total](const Range& range) -> SysResult {
-    total += range.length;
-    return 0;
-  };
-  for_each_iovec(array, count, add);
+  for_each_iovec(array, count, [&total](const Iovec& entry) {
+    total += entry.length;
+    return true;
+  });
   return total;
 }
 
@@ -92,7 +82,7 @@ bool can_write_now(u64 fd) {
 
 SysResult read_family(Turn& turn, const SyscallRow& row, const Args& args) {
   if (alone()) return kernel_wait(turn, row.number, args);
-  if (never_waits_for_others(args[0])) return now(row.number, args);
+  if (never_waits_for_others(args[0])) return execute(row.number, args);
   SysResult r = read_now(row, args);
   if (r != error(EAGAIN) && r != error(EOPNOTSUPP) && r != error(ENOSYS) && r != error(ESPIPE)) return r;
   bool vectored = row.number != __NR_read && row.number != __NR_pread64;
@@ -104,7 +94,7 @@ SysResult write_family(Turn& turn, const SyscallRow& row, const Args& args) {
   bool vectored = row.number != __NR_write && row.number != __NR_pwrite64;
   u64 bytes = vectored ? iovec_bytes(args[1], args[2]) : args[2];
   if ((bytes <= kWritable && can_write_now(args[0])) || never_waits_for_others(args[0]))
-    return now(row.number, args);
+    return execute(row.number, args);
   return kernel_wait(turn, row.number, args);  // the kernel only reads
 }
 

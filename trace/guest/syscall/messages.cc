@@ -7,9 +7,9 @@
 
 #include "trace/guest/base/probe.h"
 #include "trace/guest/base/syscall.h"
-#include "trace/guest/memory/guest_memory.h"
 #include "trace/guest/syscall/blocking.h"
 #include "trace/guest/syscall/descriptors.h"
+#include "trace/guest/syscall/host_clock.h"
 #include "trace/guest/syscall/ranges.h"
 
 namespace detrec::guest::syscall {
@@ -26,8 +26,6 @@ struct ControlHeader {
   i32 type;
 };
 
-SysResult now(long nr, const Args& a) { return raw_syscall(nr, a[0], a[1], a[2], a[3], a[4], a[5]); }
-
 bool is_nonblocking(u64 fd) {
   SysResult flags = raw_syscall(__NR_fcntl, fd, F_GETFL);
   return failed(flags) || (flags & O_NONBLOCK) != 0;
@@ -39,53 +37,46 @@ int flags_index(const SyscallRow& row) {
   return message ? 2 : 3;
 }
 
-/// recvmsg with a message header, name, control data and buffers of the engine's.
-SysResult bounced_recvmsg(Turn& turn, const SyscallRow& row, const Args& args) {
+/// Replaces the buffers of a message header in engine memory by stand-ins.
+bool stand_in_for_buffers(Bounce& bounce, Msghdr& header) {
+  if (header.iov_count > kMaxIovecs) return true;  // the kernel refuses it
+  auto* vector = static_cast<Iovec*>(bounce.take(header.iov_count * sizeof(Iovec)));
+  if (vector == nullptr || !read_guest(vector, header.iov, header.iov_count * sizeof(Iovec))) return false;
+  auto replace = [&bounce](GuestAddr& address, u64 bytes) {
+    if (address == 0 || bytes == 0) return true;
+    void* buffer = bytes > kMaxTransfer ? nullptr : bounce.stand_in(address, bytes);
+    address = arg(buffer);
+    return buffer != nullptr;
+  };
+  for (u64 i = 0; i < header.iov_count; ++i) {
+    if (!replace(vector[i].base, vector[i].length)) return false;
+  }
+  header.iov = arg(vector);
+  return replace(header.name, header.name_length) && replace(header.control, header.control_length);
+}
+
+/// recvmsg and recvmmsg.
+SysResult bounced_receive(Turn& turn, const SyscallRow& row, const Args& args) {
   Bounce bounce(turn);
-  Msghdr guest;
-  if (!read_guest(guest, args[1])) return error(EFAULT);
-  if (guest.iov_count > kMaxIovecs) return now(row.number, args);
-  auto* guest_iov = static_cast<Iovec*>(bounce.copy_in(guest.iov, guest.iov_count * sizeof(Iovec)));
-  if (guest_iov == nullptr) return error(EFAULT);
-  Msghdr* engine = static_cast<Msghdr*>(bounce.take(sizeof(Msghdr)));
-  *engine = guest;
-  auto* engine_iov = static_cast<Iovec*>(bounce.take(guest.iov_count * sizeof(Iovec)));
-  u64 total = 0;
-  for (u64 i = 0; i < guest.iov_count; ++i) total += guest_iov[i].length;
-  if (total > kMaxTransfer) return kernel_wait(turn, row.number, args);
-  auto* buffer = static_cast<u8*>(bounce.take(total));
-  for (u64 i = 0, at = 0; i < guest.iov_count; at += guest_iov[i++].length) {
-    engine_iov[i] = {arg(buffer) + at, guest_iov[i].length};
+  bool many = row.number == __NR_recvmmsg;
+  u64 count = many ? static_cast<u32>(args[2]) : 1;
+  if (count > kMaxIovecs) count = kMaxIovecs;  // as the kernel
+  u64 size = many ? sizeof(Mmsghdr) : sizeof(Msghdr);
+  void* headers = bounce.stand_in(args[1], count * size);
+  if (headers == nullptr) return error(EFAULT);
+  for (u64 i = 0; i < count; ++i) {
+    auto* header = reinterpret_cast<Msghdr*>(static_cast<u8*>(headers) + i * size);
+    // Unreadable (the kernel will say so), or too many of them.
+    if (!stand_in_for_buffers(bounce, *header)) return kernel_wait(turn, row.number, args);
   }
-  engine->iov = arg(engine_iov);
-  if (guest.name != 0) engine->name = arg(bounce.take(guest.name_length));
-  if (guest.control != 0) engine->control = arg(bounce.take(guest.control_length));
-
   Args engine_args = args;
-  engine_args[1] = arg(engine);
-  SysResult r = kernel_wait(turn, row.number, engine_args);
-  if (failed(r)) return r;
-
-  bool good = true;
-  u64 left = static_cast<u64>(r) < total ? static_cast<u64>(r) : total;  // MSG_TRUNC reports more than came
-  for (u64 i = 0; i < guest.iov_count && left != 0; ++i) {
-    u64 part = guest_iov[i].length < left ? guest_iov[i].length : left;
-    good &= memory::write_guest(turn, guest_iov[i].base, reinterpret_cast<void*>(engine_iov[i].base), part);
-    left -= part;
+  engine_args[1] = arg(headers);
+  if (many && args[4] != 0) {
+    void* timeout = bounce.stand_in(args[4], sizeof(Timespec));
+    if (timeout == nullptr) return error(EFAULT);
+    engine_args[4] = arg(timeout);
   }
-  if (guest.name != 0) {
-    u32 length = engine->name_length < guest.name_length ? engine->name_length : guest.name_length;
-    good &= memory::write_guest(turn, guest.name, reinterpret_cast<void*>(engine->name), length);
-  }
-  if (guest.control != 0) {
-    good &= memory::write_guest(turn, guest.control, reinterpret_cast<void*>(engine->control),
-                                engine->control_length);
-  }
-  engine->name = guest.name;
-  engine->control = guest.control;
-  engine->iov = guest.iov;
-  good &= memory::write_guest(turn, args[1], *engine);
-  return good ? r : error(EFAULT);
+  return bounce.wait(turn, row, engine_args);
 }
 
 /// True when the control data of a message passes on a descriptor of the engine's.
@@ -123,7 +114,7 @@ bool passes_engine_fd(const SyscallRow& row, const Args& args) {
 SysResult send_to(Turn& turn, const SyscallRow& row, const Args& args) {
   Args attempt = args;
   attempt[3] |= kDontWait;
-  SysResult sent = now(row.number, attempt);
+  SysResult sent = execute(row.number, attempt);
   bool complete = sent == static_cast<SysResult>(args[2]);
   if ((failed(sent) && sent != error(EAGAIN)) || complete || is_nonblocking(args[0])) return sent;
   if (sent == error(EAGAIN)) return kernel_wait(turn, row.number, args);
@@ -139,15 +130,14 @@ SysResult send_to(Turn& turn, const SyscallRow& row, const Args& args) {
 SysResult receive_family(Turn& turn, const SyscallRow& row, const Args& args) {
   if (alone()) return kernel_wait(turn, row.number, args);
   int flags = flags_index(row);
-  // Many messages at once: the kernel writes the guest's memory while others run (docs/limits.md).
-  if (row.number == __NR_recvmmsg) return kernel_wait(turn, row.number, args);
-  if ((args[flags] & kWaitAll) == 0) {
+  // Waiting for all of it, or for many messages, cannot be tried in parts.
+  if ((args[flags] & kWaitAll) == 0 && row.number != __NR_recvmmsg) {
     Args attempt = args;
     attempt[flags] |= kDontWait;
-    SysResult r = now(row.number, attempt);
+    SysResult r = execute(row.number, attempt);
     if (r != error(EAGAIN) || (args[flags] & kDontWait) != 0 || is_nonblocking(args[0])) return r;
   }
-  return row.number == __NR_recvmsg ? bounced_recvmsg(turn, row, args) : bounced_wait(turn, row, args);
+  return row.number == __NR_recvfrom ? bounced_wait(turn, row, args) : bounced_receive(turn, row, args);
 }
 
 SysResult send_family(Turn& turn, const SyscallRow& row, const Args& args) {

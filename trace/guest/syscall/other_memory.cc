@@ -21,7 +21,30 @@ bool is_own_address_space(i32 pid) {
   return false;
 }
 
+/// What locking every mapping came to.
+struct Locking {
+  u64 flags;
+  SysResult result;
+};
+
+void lock_mapping(const memory::Mapping& mapping, const char*, void* locking_of_all) {
+  auto* locking = static_cast<Locking*>(locking_of_all);
+  if (failed(locking->result) || mapping.prot == 0) return;
+  locking->result = raw_syscall(__NR_mlock2, mapping.begin, mapping.end - mapping.begin, locking->flags);
+  if (locking->result == error(EFAULT)) locking->result = 0;  // beyond the end of a file
+}
+
 }  // namespace
+
+SysResult mlockall(Turn& turn) {
+  constexpr u64 kCurrent = 1, kFuture = 2, kOnFault = 4;  // MCL_*
+  u64 flags = turn.arg(0);
+  if (flags == 0 || (flags & ~(kCurrent | kFuture | kOnFault)) != 0 || flags == kOnFault)
+    return error(EINVAL);
+  Locking locking{(flags & kOnFault) ? u64{1} : 0, 0};
+  if (flags & kCurrent) memory::for_each(lock_mapping, &locking);
+  return locking.result;  // mappings of the future are not locked: docs/limits.md
+}
 
 SysResult process_vm(Turn& turn, const SyscallRow& row) {
   Args args = arguments(turn);
@@ -30,15 +53,16 @@ SysResult process_vm(Turn& turn, const SyscallRow& row) {
     // Both sides are the guest's own memory: what is the engine's there does not exist, what is code is about
     // to change.
     bool writes = row.number == __NR_process_vm_writev;
-    auto visit = [&turn, writes](const Range& range) -> SysResult {
-      GuestAddr end = range.begin + range.length;
-      if (end < range.begin || memory::touches_engine(range.begin, end)) return error(EFAULT);
-      if (writes) translate::before_write(turn, range.begin, end);
-      return 0;
-    };
-    if (SysResult r = for_each_iovec(args[3], args[4], visit); failed(r)) return r;
+    bool good = true;
+    for_each_iovec(args[3], args[4], [&turn, writes, &good](const Iovec& entry) {
+      GuestAddr end = entry.base + entry.length;
+      good = end >= entry.base && !memory::touches_engine(entry.base, end);
+      if (good && writes) translate::before_write(turn, entry.base, end);
+      return good;
+    });
+    if (!good) return error(EFAULT);
   }
-  return raw_syscall(row.number, args[0], args[1], args[2], args[3], args[4], args[5]);
+  return execute(row.number, args);
 }
 
 }  // namespace detrec::guest::syscall

@@ -97,7 +97,7 @@ SysResult poll_with(Turn& turn, GuestAddr guest, u64 count, Timeout& timeout, Ma
   Bounce bounce(turn);
   PollSet set;
   set.count = count;
-  set.engine = static_cast<pollfd*>(bounce.copy_in(guest, count * sizeof(pollfd)));
+  set.engine = static_cast<pollfd*>(bounce.stand_in(guest, count * sizeof(pollfd)));
   if (set.engine == nullptr) return error(EFAULT);
   return poll_copy(turn, set, guest, timeout, mask);
 }
@@ -112,7 +112,7 @@ struct FdSets {
 SysResult copy_sets(Bounce& bounce, FdSets& sets) {
   for (int i = 0; i < 3; ++i) {
     if (sets.guest[i] == 0 || sets.bytes == 0) continue;
-    sets.engine[i] = static_cast<u64*>(bounce.copy_in(sets.guest[i], sets.bytes));
+    sets.engine[i] = static_cast<u64*>(bounce.stand_in(sets.guest[i], sets.bytes));
     if (sets.engine[i] == nullptr) return error(EFAULT);
   }
   return 0;

@@ -1,23 +1,15 @@
-// Which guest memory the kernel may write during a call: by the table's row and the arguments, before the
-// call.
+// Structures through which calls reach buffers in guest memory, and the table's rules about them applied to
+// the guest.
 #pragma once
 
+#include "trace/guest/base/probe.h"
 #include "trace/guest/syscall/handlers.h"
+#include "trace/syscalls/memory.h"
 
 namespace detrec::guest::syscall {
 
-/// A range of guest memory. `exact` is false when only the start is known (structures of ioctls).
-struct Range {
-  GuestAddr begin;
-  u64 length;
-  bool exact;
-};
-
-/// Up to so many ranges of one call are looked at one by one; an iovec with more entries is refused by the
-/// kernel.
+/// The kernel takes no more entries (UIO_MAXIOV) and never transfers more bytes in one call (MAX_RW_COUNT).
 inline constexpr u64 kMaxIovecs = 1024;
-
-/// The kernel never transfers more in one call (MAX_RW_COUNT).
 inline constexpr u64 kMaxTransfer = 0x7fff'f000;
 
 /// struct iovec.
@@ -48,15 +40,20 @@ struct Mmsghdr {
 };
 static_assert(sizeof(Mmsghdr) == 64);
 
-/// The range that argument `index` itself covers (not what an iovec or msghdr points to); length 0 when it is
-/// no memory.
-Range range_of(const SyscallRow& row, const Args& args, int index);
+/// How the table's functions read guest memory (and the engine's own, for calls with engine pointers).
+inline syscalls::Reader guest_reader() {
+  return {[](void*, u64 address, void* to, std::size_t size) { return read_guest(to, address, size); },
+          nullptr};
+}
 
-/// Calls visit(range) -> SysResult for every range the kernel may write; stops at the first failure and
-/// returns it.
+/// Calls visit(entry) -> bool for the entries of an iovec array until it returns false or the array cannot be
+/// read.
 template <class Visit>
-SysResult for_each_written(const SyscallRow& row, const Args& args, Visit&& visit);
+void for_each_iovec(GuestAddr array, u64 count, Visit&& visit) {
+  for (u64 i = 0; i < count && i < kMaxIovecs; ++i) {
+    Iovec entry;
+    if (!read_guest(entry, array + i * sizeof(Iovec)) || !visit(entry)) return;
+  }
+}
 
 }  // namespace detrec::guest::syscall
-
-#include "trace/guest/syscall/ranges_inl.h"

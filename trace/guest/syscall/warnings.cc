@@ -10,7 +10,9 @@ namespace {
 constexpr u64 kSaidOffset = 3072;
 constexpr u64 kNotices = 64;
 constexpr u64 kNumbers = 512;
-static_assert(sizeof(wire::Launch) <= kSaidOffset && kSaidOffset + kNotices + kNumbers <= kPageSize);
+constexpr u64 kCommands = 256;
+static_assert(sizeof(wire::Launch) <= kSaidOffset &&
+              kSaidOffset + kNotices + kNumbers + kCommands <= kPageSize);
 
 bool first(u64 index) {
   u8* said = reinterpret_cast<u8*>(process().launch) + kSaidOffset + index;
@@ -22,5 +24,10 @@ bool first(u64 index) {
 bool first_time(Notice notice) { return first(static_cast<u64>(notice)); }
 
 bool first_time_for_syscall(u32 nr) { return nr < kNumbers && first(kNotices + nr); }
+
+bool first_time_for_command(u32 nr, u64 command) {
+  u64 mixed = (command * 0x9e37'79b9'7f4a'7c15 + nr) * 0x9e37'79b9'7f4a'7c15;
+  return first(kNotices + kNumbers + (mixed >> 56));
+}
 
 }  // namespace detrec::guest::syscall

@@ -10,13 +10,13 @@ namespace detrec::guest::syscall {
 enum class Notice : u32 {
   kUnknownSyscall = 0,  ///< number without a row; the first such
   kSetUid,              ///< a set-user-ID program runs without its privileges
-  kSharedAddressSpace,  ///< clone(CLONE_VM) of an unusual kind
-  kSeccomp,
 };
 
 /// True the first time in the process tree that it is called with this.
 bool first_time(Notice notice);
 /// The same, per system call number.
 bool first_time_for_syscall(u32 nr);
+/// The same, per command of a system call; different ones are now and then taken for the same.
+bool first_time_for_command(u32 nr, u64 command);
 
 }  // namespace detrec::guest::syscall
