@@ -42,7 +42,7 @@ constexpr OpcodeTables build() {
     if (last) {
       out.rows[i].attrs |= kALast;
     } else if (((out.rows[i].attrs ^ out.rows[i + 1].attrs) & (kAModrm | kAForceReg)) != 0) {
-      throw "rows of one opcode disagree about the ModRM byte";
+      __builtin_trap();  // rows of one opcode disagree about the ModRM byte: not a constant expression
     }
   }
   return out;

@@ -36,7 +36,7 @@ struct Thread {
   Thread* next = nullptr;  ///< all threads of this address space
 };
 
-inline constexpr u64 kEngineStackSize = 64 * 1024;
+inline constexpr u64 kEngineStackSize = 256 * 1024;
 inline constexpr u64 kHostSignalStackSize = 32 * 1024;
 
 }  // namespace detrec::guest

@@ -25,7 +25,7 @@ struct Line {
   Waiter* head;
   Waiter* tail;
 };
-Line line;
+constinit Line line{};
 
 /// Makes `holder` the holder or queues up; true when the turn is already there.
 bool take_or_queue(Thread& thread, Waiter& waiter) {

@@ -90,7 +90,7 @@ class BlockTranslator {
   u16 count_ = 0;
   u32 bytes_ = 0;
 
-  static constexpr int kMaxPending = 4 * kMaxBlockInsns;
+  static constexpr int kMaxPending = 2 * kMaxBlockInsns + 8;  // a counted call: landing and thunk
   PendingLink links_[kMaxPending];
   PendingTick ticks_[kMaxPending];
   PendingThunk thunks_[kMaxPending];
