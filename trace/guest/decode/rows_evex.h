@@ -83,12 +83,9 @@ constexpr void add_evex_0f_float_rows(RowList<N>& t) {
 
 template <int N>
 constexpr void add_evex_0f_convert_rows(RowList<N>& t) {
-  // Between general registers and scalars. A 32-bit integer to a double is exact: no rounding there.
-  for (unsigned o : {0x2au, 0x7bu}) {
-    t.add(evex(o).f3().nds().E(kY, kR).er());
-    t.add(evex(o).f2().w0().nds().E(kY, kR));
-    t.add(evex(o).f2().w1().nds().E(kY, kR).er());
-  }
+  // Between general registers and scalars. Where a conversion is exact (a 32-bit integer to a double) there
+  // is nothing to round, yet processors accept the rounding encoding.
+  for (unsigned o : {0x2au, 0x7bu}) t.add(evex(o).pp(kPpF3 | kPpF2).nds().E(kY, kR).er());
   for (unsigned o : {0x2cu, 0x2du, 0x78u, 0x79u}) {
     const std::uint32_t attrs = (o & 1) != 0 ? kAEr : kASae;
     t.add(evex(o).f3().X(kM4, kR).G(kY, kWr).with(attrs));
@@ -113,7 +110,7 @@ constexpr void add_evex_0f_convert_rows(RowList<N>& t) {
     t.add(evex(o).p66().w1().X(kMVl, kR).mz().bc8().with(attrs));
   }
   for (unsigned o : {0x7au, 0xe6u}) {  // vcvtudq2pd, vcvtuqq2pd; vcvtdq2pd, vcvtqq2pd
-    t.add(evex(o).f3().w0().X(kMVl2, kR).mz().bc4());
+    t.add(evex(o).f3().w0().X(kMVl2, kR).mz().bc4().er());
     t.add(evex(o).f3().w1().X(kMVl, kR).mz().bc8().er());
   }
   t.add(evex(0x7a).f2().w0().X(kMVl, kR).mz().bc4().er());
