@@ -1,0 +1,159 @@
+// mremap(2). The kernel never chooses the place: a move is always MREMAP_FIXED to one that we have reserved.
+#include <asm/errno.h>
+#include <linux/mman.h>
+
+#include "trace/guest/base/syscall.h"
+#include "trace/guest/memory/address_space.h"
+
+namespace detrec::guest::memory {
+namespace {
+
+SysResult kernel_mremap(GuestAddr from, u64 old_size, u64 new_size, u64 flags, GuestAddr to) {
+  return raw_syscall(__NR_mremap, from, old_size, new_size, flags, to);
+}
+
+/// Moves [from, from + length) to `to`. What is one region to the guest may be several to the kernel, which refuses to move such
+/// a range at once: then by halves.
+SysResult move_pages(GuestAddr from, u64 length, GuestAddr to, u64 flags) {
+  SysResult r = kernel_mremap(from, length, length, flags, to);
+  if (r != -EFAULT || length <= kPageSize) return r;
+  u64 half = page_down(length / 2);
+  if (half == 0) half = kPageSize;
+  r = move_pages(from, half, to, flags);
+  if (failed(r)) return r;
+  return move_pages(from + half, length - half, to + half, flags);
+}
+
+struct Remap {
+  Region region;  ///< that holds the old range
+  GuestAddr old_addr;
+  u64 old_size, new_size;
+  u32 flags;
+
+  u64 data(u64 bytes) const { return region.is_data() ? bytes : 0; }
+  u64 file_offset() const { return region.is_file() ? region.file_offset + (old_addr - region.begin) : 0; }
+};
+
+/// Enters [begin, begin + size) as a continuation of the old range.
+void record_moved(const Remap& q, GuestAddr begin, u64 size) {
+  Object object;
+  object.device = q.region.device;
+  object.inode = q.region.inode;
+  object.name = q.region.name;
+  record(begin, begin + size, q.region.prot, q.region.shared, q.region.grows_down, q.region.attributes, object, q.file_offset());
+}
+
+SysResult grow_in_place(Turn& turn, const Remap& q) {
+  AddressSpace& space = address_space();
+  GuestAddr old_end = q.old_addr + q.old_size, new_end = q.old_addr + q.new_size;
+  if (old_end != q.region.end || new_end < q.old_addr || !is_free(space.map, space.foreign, old_end, new_end)) return -ENOMEM;
+  SysResult r = kernel_mremap(q.old_addr, q.old_size, q.new_size, 0, 0);
+  if (r == -EFAULT && q.old_size > kPageSize) {  // several regions to the kernel: the last page is in the one that can grow
+    r = kernel_mremap(old_end - kPageSize, kPageSize, kPageSize + (new_end - old_end), 0, 0);
+    if (!failed(r)) r = static_cast<SysResult>(q.old_addr);
+  }
+  if (failed(r)) return r;
+  record_moved(q, q.old_addr, q.new_size);
+  announce(turn, q.old_addr, new_end);
+  return r;
+}
+
+/// Moves to `to`, whose place is reserved in the kernel or may be replaced.
+SysResult move_to(Turn& turn, const Remap& q, GuestAddr to) {
+  u64 flags = MREMAP_MAYMOVE | MREMAP_FIXED | (q.flags & MREMAP_DONTUNMAP);
+  SysResult r;
+  if (q.old_size == 0) {  // a second mapping of shared memory
+    r = kernel_mremap(q.old_addr, 0, q.new_size, flags, to);
+  } else {
+    r = kernel_mremap(q.old_addr, q.old_size, q.new_size, flags, to);
+    if (r == -EFAULT) {
+      u64 common = q.old_size < q.new_size ? q.old_size : q.new_size;
+      r = move_pages(q.old_addr, common, to, flags);
+      if (!failed(r) && q.new_size > common) {
+        // The rest of the place is still reserved (or somebody's, to be replaced): make room for the last page to grow.
+        raw_syscall(__NR_munmap, to + common, q.new_size - common);
+        r = kernel_mremap(to + common - kPageSize, kPageSize, kPageSize + (q.new_size - common), 0, 0);
+      }
+      if (!failed(r) && q.old_size > common) r = raw_syscall(__NR_munmap, q.old_addr + common, q.old_size - common);
+      if (!failed(r)) r = static_cast<SysResult>(to);
+    }
+  }
+  if (failed(r)) return r;
+  bool stays = q.old_size == 0 || (q.flags & MREMAP_DONTUNMAP) != 0;
+  if (!stays) address_space().map.erase(q.old_addr, q.old_addr + q.old_size);
+  record_moved(q, to, q.new_size);
+  announce(turn, to, to + q.new_size);
+  return r;
+}
+
+SysResult move_anywhere(Turn& turn, const Remap& q) {
+  AddressSpace& space = address_space();
+  Choice choice{.length = q.new_size, .area = (q.region.prot & PROT_EXEC) != 0 ? Area::kCode : Area::kData,
+                .ceiling = window_ceiling(space.stack_limit)};
+  SysResult at = reserve_place(choice);
+  if (failed(at)) return at;
+  SysResult r = move_to(turn, q, static_cast<u64>(at));
+  if (failed(r)) raw_syscall(__NR_munmap, static_cast<u64>(at), q.new_size);
+  return r;
+}
+
+SysResult move_fixed(Turn& turn, const Remap& q, GuestAddr to) {
+  AddressSpace& space = address_space();
+  GuestAddr end = to + q.new_size;
+  if (to % kPageSize != 0 || q.new_size > kUserEnd || to > kUserEnd - q.new_size) return -EINVAL;
+  if (to < q.old_addr + q.old_size && q.old_addr < end) return -EINVAL;
+  if (is_engine_range(to, end) || touches_table(to, end) || space.foreign.overlapping(to, end) != nullptr) return -ENOMEM;
+  if ((q.region.prot & PROT_EXEC) != 0 && check_table(to, end, true) != 0) return -ENOMEM;
+  sync_growth(to, end);
+  SysResult r = munmap(turn, to, q.new_size);
+  return failed(r) ? r : move_to(turn, q, to);
+}
+
+}  // namespace
+
+SysResult mremap(Turn& turn, GuestAddr old_addr, u64 old_size, u64 new_size, u32 flags, GuestAddr new_addr) {
+  constexpr u32 kKnown = MREMAP_MAYMOVE | MREMAP_FIXED | MREMAP_DONTUNMAP;
+  bool fixed = (flags & MREMAP_FIXED) != 0, may_move = (flags & MREMAP_MAYMOVE) != 0;
+  bool dont_unmap = (flags & MREMAP_DONTUNMAP) != 0;
+  if ((flags & ~kKnown) != 0 || old_addr % kPageSize != 0) return -EINVAL;
+  if ((fixed || dont_unmap) && !may_move) return -EINVAL;
+  old_size = page_up(old_size);
+  new_size = page_up(new_size);
+  if (new_size == 0 || new_size > kUserEnd || (dont_unmap && old_size != new_size)) return -EINVAL;
+  if (old_addr >= kUserEnd || old_size > kUserEnd - old_addr) return -EFAULT;
+
+  AddressSpace& space = address_space();
+  if (!space.map.room(8)) return -ENOMEM;
+  sync_growth(old_addr, old_addr + (old_size != 0 ? old_size : kPageSize));
+  const Region* region = space.map.find(old_addr);
+  if (region == nullptr) return -EFAULT;
+  Remap q{*region, old_addr, old_size, new_size, flags};
+  if (old_size == 0 && (!region->shared || !may_move)) return -EINVAL;
+  bool grows = new_size > old_size || dont_unmap;
+  u64 more = dont_unmap ? new_size : new_size - old_size;
+  if (!grows && !fixed) {  // shrinking: the tail goes
+    SysResult r = old_size > new_size ? munmap(turn, old_addr + new_size, old_size - new_size) : 0;
+    return failed(r) ? r : static_cast<SysResult>(old_addr);
+  }
+  if (old_size > region->end - old_addr) return -EFAULT;
+  if (region->has(kTableBacked) || touches_table(old_addr, old_addr + old_size)) return -EFAULT;
+  if (grows && !limits_allow(more, q.data(more))) return -ENOMEM;
+
+  if (old_size != 0) {
+    drop_code(turn, old_addr, old_addr + old_size);
+    // The translator may have protected single pages, which would go along: back to what the guest asked for.
+    SysResult r = raw_syscall(__NR_mprotect, old_addr, old_size, kernel_protection(region->prot));
+    if (failed(r)) return r;
+  }
+  SysResult r;
+  if (fixed) {
+    r = move_fixed(turn, q, new_addr);
+  } else {
+    r = old_size != 0 && !dont_unmap ? grow_in_place(turn, q) : -ENOMEM;
+    if (r == -ENOMEM && may_move) r = move_anywhere(turn, q);
+  }
+  if (failed(r) && old_size != 0) resync(old_addr, old_addr + old_size);
+  return r;
+}
+
+}  // namespace detrec::guest::memory
