@@ -150,6 +150,10 @@ SysResult by_number(Turn& turn, i32 nr) {
                                                     : by_command(turn, *row);
 }
 
+constexpr bool is_restart_code(SysResult r) {
+  return r <= signal::kERestartSys && r >= signal::kERestartBlock;
+}
+
 /// What the kernel gave the engine in its auxiliary vector.
 struct KernelAuxv {
   u64 vdso = 0;
@@ -209,8 +213,12 @@ void handle(Turn& turn) {
     signal::rt_sigreturn(turn);
     return;
   }
-  turn.thread().signals.syscall_nr = nr;
-  turn.set_result(by_number(turn, nr));
+  Thread& thread = turn.thread();
+  thread.signals.syscall_nr = nr;
+  SysResult result = by_number(turn, nr);
+  turn.set_result(result);
+  // Only a call that may have to run again has anything left to be finished.
+  if (!is_restart_code(result)) thread.signals.syscall_nr = -1;
 }
 
 void start(Turn&, i32 engine_fd, i32 launch_fd) {
