@@ -153,7 +153,8 @@ SysResult check_table(GuestAddr begin, GuestAddr end, bool exec) {
 }
 
 void drop_code(Turn& turn, GuestAddr begin, GuestAddr end) {
-  if (translate::has_code(begin, end)) translate::invalidate(turn, begin, end);
+  // Not only where has_code(): a page without code may be protected as an alias of one.
+  translate::invalidate(turn, begin, end);
 }
 
 void announce(Turn& turn, GuestAddr begin, GuestAddr end) {

@@ -64,6 +64,17 @@ bool touches_engine(GuestAddr begin, GuestAddr end) {
   return false;
 }
 
+void for_each_table_part(void (*visit)(GuestAddr begin, GuestAddr end, void* arg), void* arg) {
+  const RegionMap& map = address_space().map;
+  GuestAddr at = kTableBase;
+  for (const Region* m = map.at_or_after(at); m != nullptr && m->begin < kTableEnd; m = map.at_or_after(m->end)) {
+    if (m->has(kTableBacked)) continue;
+    if (m->begin > at) visit(at, m->begin, arg);
+    at = m->end;
+  }
+  if (at < kTableEnd) visit(at, kTableEnd, arg);
+}
+
 void set_brk_start(GuestAddr start) {
   AddressSpace& space = address_space();
   space.brk_start = space.brk = start;

@@ -35,6 +35,10 @@ constexpr u32 kernel_protection(u32 prot) { return (prot & 4) != 0 ? (prot & ~4u
 /// the guest as if nothing were mapped there (-ENOMEM or -EFAULT): for system calls that take addresses.
 bool touches_engine(GuestAddr begin, GuestAddr end);
 
+/// Calls visit for every part of the branch table that is still the engine's: what the guest has mapped over it (a shadow
+/// memory, say) must neither be cleared nor written.
+void for_each_table_part(void (*visit)(GuestAddr begin, GuestAddr end, void* arg), void* arg);
+
 /// The mapping that holds `address`, or nullptr. Valid until the next change.
 const Mapping* find(GuestAddr address);
 
