@@ -23,7 +23,14 @@ enum Attribute : u32 {
   kMergeable = 1u << 10,    ///< MADV_MERGEABLE
   kRandom = 1u << 11,       ///< MADV_RANDOM
   kSequential = 1u << 12,   ///< MADV_SEQUENTIAL
+  kAccounted = 1u << 13,    ///< is or was private and writable: the kernel has charged it (VM_ACCOUNT)
 };
+
+/// The attributes after the region got (or was mapped with) `prot`.
+constexpr u32 account(u32 attributes, u32 prot, bool shared) {
+  bool charged = (prot & 2) != 0 && !shared && (attributes & (kNoReserve | kHugeTlb)) == 0;
+  return charged ? attributes | kAccounted : attributes;
+}
 
 struct Region : Mapping {
   u32 attributes = 0;
