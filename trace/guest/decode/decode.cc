@@ -1,20 +1,35 @@
 // The decoder: prefixes, opcode, ModRM, immediate; then the effects that the opcode's row names.
+//
+// Most of the time goes into mispredicted branches, so the common path looks sizes up in tables and reads
+// ahead without asking whether the bytes are there; whether they were is asked once, at the end.
 #include <initializer_list>
 
 #include "trace/guest/decode/effects.h"
+#include "trace/guest/decode/fields.h"
 #include "trace/guest/decode/insn.h"
+#include "trace/guest/decode/sizes.h"
 #include "trace/guest/decode/tables.h"
+
+#define DETREC_INLINE [[gnu::always_inline]] inline
 
 namespace detrec::guest {
 namespace {
 
 using namespace tables;
 
-// Classes of first bytes.
-enum : std::uint8_t { kOpcodeByte, kRexByte, kPrefixByte, kEscape0F, kVex2, kVex3, kEvexByte, kXopByte };
+enum ByteClass : std::uint8_t {
+  kOpcodeByte,
+  kRexByte,
+  kPrefixByte,
+  kEscape0F,
+  kVex2,
+  kVex3,
+  kEvexByte,
+  kXopByte
+};
 
 struct ByteClasses {
-  std::uint8_t of[256];
+  ByteClass of[256];
 };
 
 constexpr ByteClasses classify_bytes() {
@@ -31,793 +46,359 @@ constexpr ByteClasses classify_bytes() {
 
 constexpr ByteClasses kByteClasses = classify_bytes();
 
-constexpr std::uint16_t bit(unsigned reg) { return static_cast<std::uint16_t>(1u << reg); }
+// Unaligned little-endian loads.
+DETREC_INLINE std::int32_t load32(const std::uint8_t* p) {
+  std::int32_t v;
+  __builtin_memcpy(&v, p, sizeof v);
+  return v;
+}
+DETREC_INLINE std::uint64_t load64(const std::uint8_t* p) {
+  std::uint64_t v;
+  __builtin_memcpy(&v, p, sizeof v);
+  return v;
+}
 
-/// Everything about one decoding that is not in the result.
-struct Decoder {
-  const std::uint8_t* code;
-  unsigned limit;  // bytes that may be read, at most 15
-  unsigned pos = 0;
-  Insn& out;
-
-  Table table = Table::k1Byte;
-  const Row* row = nullptr;
-  std::uint8_t rep_byte = 0;  // the last of F2 and F3
-  Segment segment = Segment::kNone;
-  // Register extension bits, 0 or 8; r2, v2 are EVEX.R', V' as 0 or 16.
-  unsigned r = 0, x = 0, b = 0, w = 0, r2 = 0, v2 = 0;
-  unsigned pp = 0;  // index of the key's bit
-  unsigned l = 0, vvvv = 0;
-  bool evex_b = false, evex_z = false;
-  unsigned aaa = 0;
-  bool is_mem = false;
-  unsigned reg_num = 0, rm_num = 0;
-
-  bool have(unsigned n) const { return pos + n <= limit; }
-
-  std::uint32_t u32_at(unsigned at) const {
-    return static_cast<std::uint32_t>(code[at]) | static_cast<std::uint32_t>(code[at + 1]) << 8 |
-           static_cast<std::uint32_t>(code[at + 2]) << 16 | static_cast<std::uint32_t>(code[at + 3]) << 24;
-  }
-  std::uint64_t u64_at(unsigned at) const {
-    return u32_at(at) | static_cast<std::uint64_t>(u32_at(at + 4)) << 32;
-  }
-  std::int64_t s8_at(unsigned at) const { return static_cast<std::int8_t>(code[at]); }
-  std::int64_t s32_at(unsigned at) const { return static_cast<std::int32_t>(u32_at(at)); }
-  std::uint16_t u16_at(unsigned at) const { return static_cast<std::uint16_t>(code[at] | code[at + 1] << 8); }
-
-  bool has(std::uint16_t prefix) const { return (out.prefixes & prefix) != 0; }
-  bool attr(std::uint32_t a) const { return (row->attrs & a) != 0; }
-
-  void note_prefix(std::uint8_t byte);
-  bool vex2();
-  bool vex3();
-  bool evex();
-  bool xop();
-  DecodeStatus opcode();
-  DecodeStatus modrm();
-  bool select_row();
-  DecodeStatus immediate();
-  bool operands_valid() const;
-  bool evex_valid() const;
-  void scale_disp8();
-  void sizes();
-  bool vector_index();
-  void effects();
-  void add_register(RegSpec spec, unsigned num);
-  void add_implicit();
-  void add_flags();
-  MemOperand& add_mem(MemKind kind, std::uint8_t base, std::int64_t disp, unsigned size, Access access,
-                      bool segmented);
-  unsigned mem_size(MemSize size) const;
-  DecodeStatus run();
-};
-
-void Decoder::note_prefix(std::uint8_t byte) {
+DETREC_INLINE void note_prefix(Fields& f, std::uint8_t byte) {
   switch (byte) {
     case 0x26:
-      out.prefixes |= kPrefixEs;
+      f.prefixes |= kPrefixEs;
       break;
     case 0x2e:
-      out.prefixes |= kPrefixCs;
+      f.prefixes |= kPrefixCs;
       break;
     case 0x36:
-      out.prefixes |= kPrefixSs;
+      f.prefixes |= kPrefixSs;
       break;
     case 0x3e:
-      out.prefixes |= kPrefixDs;
+      f.prefixes |= kPrefixDs;
       break;
     case 0x64:
-      out.prefixes |= kPrefixFs;
-      segment = Segment::kFs;
+      f.prefixes |= kPrefixFs;
+      f.segment = Segment::kFs;
       break;
     case 0x65:
-      out.prefixes |= kPrefixGs;
-      segment = Segment::kGs;
+      f.prefixes |= kPrefixGs;
+      f.segment = Segment::kGs;
       break;
     case 0x66:
-      out.prefixes |= kPrefix66;
+      f.prefixes |= kPrefix66;
       break;
     case 0x67:
-      out.prefixes |= kPrefix67;
+      f.prefixes |= kPrefix67;
       break;
     case 0xf0:
-      out.prefixes |= kPrefixLock;
+      f.prefixes |= kPrefixLock;
       break;
     case 0xf2:
-      out.prefixes |= kPrefixF2;
-      rep_byte = byte;
+      f.prefixes |= kPrefixF2;
+      f.rep_byte = byte;
       break;
     default:
-      out.prefixes |= kPrefixF3;
-      rep_byte = byte;
+      f.prefixes |= kPrefixF3;
+      f.rep_byte = byte;
       break;
   }
 }
 
 constexpr std::uint16_t kPrefixesBeforeVex = kPrefix66 | kPrefixLock | kPrefixF2 | kPrefixF3;
 
-// VEX.pp: none, 66, F3, F2 - the order of the key's bits.
-bool Decoder::vex2() {
-  const std::uint8_t p = code[pos++];
-  out.encoding = Encoding::kVex;
-  r = (p & 0x80) != 0 ? 0 : 8;
-  vvvv = (~p >> 3) & 15;
-  l = (p >> 2) & 1;
-  pp = p & 3;
-  table = Table::kVex0F;
-  out.map = OpcodeMap::k0F;
-  return true;
-}
-
-bool Decoder::vex3() {
-  const std::uint8_t p = code[pos++];
-  const std::uint8_t q = code[pos++];
-  out.encoding = Encoding::kVex;
-  r = (p & 0x80) != 0 ? 0 : 8;
-  x = (p & 0x40) != 0 ? 0 : 8;
-  b = (p & 0x20) != 0 ? 0 : 8;
-  w = q >> 7;
-  vvvv = (~q >> 3) & 15;
-  l = (q >> 2) & 1;
-  pp = q & 3;
-  switch (p & 31) {
-    case 1:
-      table = Table::kVex0F;
-      out.map = OpcodeMap::k0F;
-      return true;
-    case 2:
-      table = Table::kVex0F38;
-      out.map = OpcodeMap::k0F38;
-      return true;
-    case 3:
-      table = Table::kVex0F3A;
-      out.map = OpcodeMap::k0F3A;
-      return true;
-    default:
-      return false;
-  }
-}
-
-bool Decoder::xop() {
-  const std::uint8_t p = code[pos++];
-  const std::uint8_t q = code[pos++];
-  out.encoding = Encoding::kXop;
-  r = (p & 0x80) != 0 ? 0 : 8;
-  x = (p & 0x40) != 0 ? 0 : 8;
-  b = (p & 0x20) != 0 ? 0 : 8;
-  w = q >> 7;
-  vvvv = (~q >> 3) & 15;
-  l = (q >> 2) & 1;
-  pp = q & 3;
-  switch (p & 31) {
-    case 8:
-      table = Table::kXop8;
-      out.map = OpcodeMap::kXop8;
-      return true;
-    case 9:
-      table = Table::kXop9;
-      out.map = OpcodeMap::kXop9;
-      return true;
-    case 10:
-      table = Table::kXopA;
-      out.map = OpcodeMap::kXopA;
-      return true;
-    default:
-      return false;
-  }
-}
-
-bool Decoder::evex() {
-  const std::uint8_t p0 = code[pos++];
-  const std::uint8_t p1 = code[pos++];
-  const std::uint8_t p2 = code[pos++];
-  out.encoding = Encoding::kEvex;
-  r = (p0 & 0x80) != 0 ? 0 : 8;
-  x = (p0 & 0x40) != 0 ? 0 : 8;
-  b = (p0 & 0x20) != 0 ? 0 : 8;
-  r2 = (p0 & 0x10) != 0 ? 0 : 16;
-  w = p1 >> 7;
-  vvvv = (~p1 >> 3) & 15;
-  pp = p1 & 3;
-  evex_z = (p2 & 0x80) != 0;
-  l = (p2 >> 5) & 3;
-  evex_b = (p2 & 0x10) != 0;
-  v2 = (p2 & 8) != 0 ? 0 : 16;
-  aaa = p2 & 7;
-  if ((p0 & 8) != 0 || (p1 & 4) == 0) return false;
-  switch (p0 & 7) {
-    case 1:
-      table = Table::kEvex0F;
-      out.map = OpcodeMap::k0F;
-      return true;
-    case 2:
-      table = Table::kEvex0F38;
-      out.map = OpcodeMap::k0F38;
-      return true;
-    case 3:
-      table = Table::kEvex0F3A;
-      out.map = OpcodeMap::k0F3A;
-      return true;
-    case 5:
-      table = Table::kEvex5;
-      out.map = OpcodeMap::kMap5;
-      return true;
-    case 6:
-      table = Table::kEvex6;
-      out.map = OpcodeMap::kMap6;
-      return true;
-    default:
-      return false;
-  }
-}
-
-/// Prefixes and opcode: finds the opcode's first row.
-DecodeStatus Decoder::opcode() {
-  std::uint8_t byte;
+/// Prefixes and opcode. False if the instruction is invalid.
+DETREC_INLINE bool read_opcode(Fields& f, unsigned limit) {
+  // A REX prefix at the very beginning is the most common prefix; it is taken without a branch.
+  const std::uint8_t lead = f.code[0];
+  const bool has_rex = (lead & 0xf0) == 0x40;
+  f.rex = has_rex ? lead : 0;
+  f.pos = has_rex;
   for (;;) {
-    if (!have(1)) return DecodeStatus::kTruncated;
-    byte = code[pos++];
-    const std::uint8_t cls = kByteClasses.of[byte];
-    if (cls == kOpcodeByte) break;
-    if (cls == kRexByte) {
-      out.rex = byte;  // in effect only if it comes last
-      continue;
-    }
-    if (cls == kPrefixByte) {
-      out.rex = 0;
-      note_prefix(byte);
-      continue;
-    }
+    const std::uint8_t byte = f.code[f.pos++];
+    const ByteClass cls = kByteClasses.of[byte];
+    f.opcode = byte;
+    if (cls == kOpcodeByte) [[likely]]
+      break;
     if (cls == kEscape0F) {
-      if (!have(1)) return DecodeStatus::kTruncated;
-      byte = code[pos++];
-      table = Table::k0F;
-      out.map = OpcodeMap::k0F;
-      if (byte == 0x38 || byte == 0x3a) {
-        table = byte == 0x38 ? Table::k0F38 : Table::k0F3A;
-        out.map = byte == 0x38 ? OpcodeMap::k0F38 : OpcodeMap::k0F3A;
-        if (!have(1)) return DecodeStatus::kTruncated;
-        byte = code[pos++];
+      f.opcode = f.code[f.pos++];
+      f.table = Table::k0F;
+      f.map = OpcodeMap::k0F;
+      if (f.opcode == 0x38 || f.opcode == 0x3a) {
+        f.table = f.opcode == 0x38 ? Table::k0F38 : Table::k0F3A;
+        f.map = f.opcode == 0x38 ? OpcodeMap::k0F38 : OpcodeMap::k0F3A;
+        f.opcode = f.code[f.pos++];
       }
       break;
     }
-    if (cls == kXopByte) {
-      if (!have(1)) return DecodeStatus::kTruncated;
-      if ((code[pos] & 31) < 8) break;  // pop Ev
+    if (cls <= kPrefixByte) {
+      // REX counts only if it is the last prefix.
+      f.rex = cls == kRexByte ? byte : 0;
+      if (cls == kPrefixByte) note_prefix(f, byte);
+      if (f.pos >= limit) {  // no opcode can follow: say that bytes are missing
+        f.pos = limit + 1;
+        return false;
+      }
+      continue;
     }
-    const unsigned payload = cls == kVex2 ? 1 : cls == kEvexByte ? 3 : 2;
-    if (!have(payload + 1)) return DecodeStatus::kTruncated;
-    const bool known = cls == kVex2 ? vex2() : cls == kVex3 ? vex3() : cls == kEvexByte ? evex() : xop();
-    if (!known || has(kPrefixesBeforeVex) || out.rex != 0) return DecodeStatus::kInvalid;
-    byte = code[pos++];
-    break;
+    if (cls == kXopByte && (f.code[f.pos] & 31) < 8) break;  // pop Ev
+    if (f.has(kPrefixesBeforeVex) || f.rex != 0) return false;
+    return cls == kVex2       ? read_vex2(f)
+           : cls == kVex3     ? read_vex3(f)
+           : cls == kEvexByte ? read_evex(f)
+                              : read_xop(f);
   }
-  out.opcode = byte;
-  out.opcode_offset = static_cast<std::uint8_t>(pos - 1);
-  const std::uint16_t first = kOpcodeTables.first[static_cast<unsigned>(table)][byte];
-  if (first == kNoRow) return DecodeStatus::kInvalid;
-  row = &kOpcodeTables.rows[first];
-  if (out.encoding == Encoding::kLegacy) {
-    if (out.rex != 0) {
-      w = (out.rex >> 3) & 1;
-      r = static_cast<unsigned>(out.rex << 1) & 8;
-      x = static_cast<unsigned>(out.rex << 2) & 8;
-      b = static_cast<unsigned>(out.rex << 3) & 8;
-    }
-    pp = rep_byte == 0xf3 ? 2 : rep_byte == 0xf2 ? 3 : has(kPrefix66) ? 1 : 0;
-  }
-  return DecodeStatus::kOk;
+  f.w = (f.rex >> 3) & 1u;
+  f.r = static_cast<unsigned>(f.rex << 1) & 8u;
+  f.x = static_cast<unsigned>(f.rex << 2) & 8u;
+  f.b = static_cast<unsigned>(f.rex << 3) & 8u;
+  if (f.prefixes != 0) f.pp = f.rep_byte == 0xf3 ? 2 : f.rep_byte == 0xf2 ? 3 : f.has(kPrefix66) ? 1 : 0;
+  return true;
 }
 
 /// ModRM, SIB and displacement; the memory operand's size and access are filled in later.
-DecodeStatus Decoder::modrm() {
-  if (!have(1)) return DecodeStatus::kTruncated;
-  const std::uint8_t m = code[pos];
+DETREC_INLINE void read_modrm(Fields& f, Insn& out) {
+  const std::uint8_t m = f.code[f.pos];
+  f.modrm = m;
   out.has_modrm = true;
-  out.modrm = m;
-  out.modrm_offset = static_cast<std::uint8_t>(pos++);
-  reg_num = ((m >> 3) & 7u) | r;
-  const unsigned mod = attr(kAForceReg) ? 3 : m >> 6;
-  unsigned rm = m & 7;
-  rm_num = rm | b;
-  is_mem = mod != 3;
-  if (!is_mem) return DecodeStatus::kOk;
+  out.modrm_offset = static_cast<std::uint8_t>(f.pos++);
+  const unsigned mod = m >> 6;
+  f.is_mem = mod != 3 && !f.attr(kAForceReg);
+  if (!f.is_mem) return;
 
   MemOperand& mem = out.mem[0];
-  mem.kind = MemKind::kExplicit;
-  mem.base = static_cast<std::uint8_t>(rm_num);
+  unsigned base = m & 7u;
   mem.index = kNoReg;
   mem.scale = 1;
-  mem.segment = segment;
-  mem.address32 = has(kPrefix67);
-  unsigned disp_size = mod == 1 ? 1 : mod == 2 ? 4 : 0;
-  if (rm == 4) {
-    if (!have(1)) return DecodeStatus::kTruncated;
-    const std::uint8_t sib = code[pos++];
+  const bool has_sib = base == 4;
+  if (has_sib) {
+    const std::uint8_t sib = f.code[f.pos++];
     out.has_sib = true;
     out.sib = sib;
-    const unsigned index = ((sib >> 3) & 7u) | x;
+    const unsigned index = ((sib >> 3) & 7u) | f.x;
     mem.scale = static_cast<std::uint8_t>(1u << (sib >> 6));
-    mem.base = static_cast<std::uint8_t>((sib & 7u) | b);
-    if (index != 4) mem.index = static_cast<std::uint8_t>(index);
-    if ((sib & 7) == 5 && mod == 0) {
-      mem.base = kNoReg;
-      disp_size = 4;
-    }
-  } else if (rm == 5 && mod == 0) {
-    mem.base = kRip;
-    out.rip_relative = true;
-    disp_size = 4;
+    mem.index = index == 4 ? kNoReg : static_cast<std::uint8_t>(index);
+    base = sib & 7u;
   }
-  if (disp_size != 0) {
-    if (!have(disp_size)) return DecodeStatus::kTruncated;
-    out.disp = disp_size == 1 ? s8_at(pos) : s32_at(pos);
-    out.disp_offset = static_cast<std::uint8_t>(pos);
-    out.disp_size = static_cast<std::uint8_t>(disp_size);
-    pos += disp_size;
-  }
-  return DecodeStatus::kOk;
+  // Base 5 without displacement stands for no base (with SIB) or rip (without), and a 32-bit displacement.
+  const bool no_base = mod == 0 && base == 5;
+  mem.base = static_cast<std::uint8_t>(base | f.b);
+  if (no_base) mem.base = has_sib ? kNoReg : kRip;
+  out.rip_relative = no_base && !has_sib;
+  const unsigned size = no_base ? 4 : kDispSizes[mod];
+  const std::int32_t value = load32(f.code + f.pos);
+  out.disp = size == 1 ? static_cast<std::int8_t>(value) : size == 4 ? value : 0;
+  out.disp_offset = static_cast<std::uint8_t>(f.pos);
+  out.disp_size = static_cast<std::uint8_t>(size);
+  f.pos += size;
 }
 
 /// Moves `row` from the opcode's first row to the one that matches the rest of the encoding.
-bool Decoder::select_row() {
+DETREC_INLINE bool select_row(Fields& f, Insn& out) {
   // With EVEX.b and registers L'L is the rounding mode; the length is then 512 bits.
-  const bool rounding = evex_b && !is_mem;
-  const unsigned length = rounding ? 2 : l;
-  const std::uint32_t key = 1u << pp | 1u << (kWShift + w) | 1u << (kLShift + length) |
-                            (is_mem ? kModMem : kModReg) | 1u << (kRegShift + ((out.modrm >> 3) & 7)) |
-                            1u << (kRmShift + (out.modrm & 7)) | 1u << (kBShift + (b >> 3));
-  while ((key & ~row->match) != 0) {
-    if (attr(kALast)) return false;
-    ++row;
+  const unsigned length = f.evex_b && !f.is_mem ? 2 : f.l;
+  const std::uint32_t key = 1u << (kPpShift + f.pp) | 1u << (kWShift + f.w) | 1u << (kLShift + length) |
+                            (f.is_mem ? kModMem : kModReg) | 1u << (kRegShift + ((f.modrm >> 3) & 7)) |
+                            1u << (kRmShift + (f.modrm & 7)) | 1u << (kBShift + (f.b >> 3));
+  while ((key & ~f.row->match) != 0) {
+    if (f.attr(kALast)) return false;
+    ++f.row;
   }
-  if (out.encoding != Encoding::kLegacy) out.vector_length = static_cast<std::uint8_t>(16u << length);
+  f.l = length;
+  out.vector_length = f.encoding == Encoding::kLegacy ? 0 : static_cast<std::uint8_t>(16u << length);
   return true;
 }
 
-DecodeStatus Decoder::immediate() {
-  unsigned size = 0;
-  switch (row->imm_kind) {
-    case Imm::kNone:
-      return DecodeStatus::kOk;
-    case Imm::kIb:
-    case Imm::kIbU:
-    case Imm::kRel8:
-      size = 1;
-      break;
-    case Imm::kIw:
-    case Imm::kIbIb:
-      size = 2;
-      break;
-    case Imm::kIwIb:
-      size = 3;
-      break;
-    case Imm::kIz:
-      size = out.operand_size == 2 ? 2 : 4;
-      break;
-    case Imm::kIv:
-      size = out.operand_size;
-      break;
-    case Imm::kId:
-    case Imm::kRel32:
-      size = 4;
-      break;
-    case Imm::kRelZ:
-      size = has(kPrefix66) && w == 0 ? 2 : 4;
-      break;
-    case Imm::kMoffs:
-      size = has(kPrefix67) ? 4 : 8;
-      break;
-  }
-  if (!have(size)) return DecodeStatus::kTruncated;
-  const unsigned at = pos;
-  pos += size;
-  if (row->imm_kind == Imm::kMoffs) {
-    out.disp = static_cast<std::int64_t>(size == 8 ? u64_at(at) : u32_at(at));
-    out.disp_offset = static_cast<std::uint8_t>(at);
-    out.disp_size = static_cast<std::uint8_t>(size);
-    return DecodeStatus::kOk;
-  }
-  out.imm_offset = static_cast<std::uint8_t>(at);
+/// Operand size: REX.W over 66 (unless that is a mandatory prefix) over the default.
+DETREC_INLINE void find_operand_size(Fields& f) {
+  unsigned size = f.attr(kAD64) ? 8 : 4;
+  if (f.prefixes != 0 && f.has(kPrefix66) && (f.row->match & kPpMask) != kPp66 && !f.attr(kANo66)) size = 2;
+  size = f.attr(kAF64) || f.w != 0 ? 8 : size;
+  f.operand_size = f.attr(kAByte) ? 1 : size;
+}
+
+DETREC_INLINE void read_immediate(Fields& f, Insn& out, SizeContext context) {
+  const ImmShape shape = kImmShapes[static_cast<unsigned>(f.row->imm_kind)];
+  const unsigned size = shape.size[context.operand];
+  const std::uint8_t* p = f.code + f.pos;
+  const std::uint64_t raw = load64(p);
+  const unsigned unused = 64 - 8 * (size == 0 ? 8 : size);
+  const auto sign_extended = static_cast<std::int64_t>(raw << unused) >> unused;
+  const auto zero_extended = static_cast<std::int64_t>(raw << unused >> unused);
+  out.imm = size == 0 ? 0 : shape.is_unsigned ? zero_extended : sign_extended;
+  out.imm_offset = static_cast<std::uint8_t>(f.pos);
   out.imm_size = static_cast<std::uint8_t>(size);
-  switch (row->imm_kind) {
-    case Imm::kIbU:
-      out.imm = code[at];
-      break;
-    case Imm::kIw:
-      out.imm = u16_at(at);
-      break;
-    case Imm::kIwIb:
-      out.imm = u16_at(at);
-      out.imm2 = code[at + 2];
-      break;
-    case Imm::kIbIb:
-      out.imm = code[at];
-      out.imm2 = code[at + 1];
-      break;
+  f.pos += size;
+  if (!shape.special) [[likely]]
+    return;
+  if (f.row->imm_kind == Imm::kMoffs) {
+    const unsigned bytes = f.has(kPrefix67) ? 4 : 8;
+    out.disp = static_cast<std::int64_t>(bytes == 4 ? raw & 0xffffffff : raw);
+    out.disp_offset = static_cast<std::uint8_t>(f.pos);
+    out.disp_size = static_cast<std::uint8_t>(bytes);
+    f.pos += bytes;
+  } else {  // enter, extrq: two immediates
+    const unsigned first = size - 1;
+    out.imm = first == 2 ? p[0] | p[1] << 8 : p[0];
+    out.imm2 = p[first];
+  }
+}
+
+/// Rules of legacy encodings beyond the row's match: LOCK wants a memory destination that allows it, and some
+/// segment, control and debug registers do not exist or cannot be written.
+bool legacy_operands_valid(const Fields& f) {
+  if (f.has(kPrefixLock) && !(f.attr(kALock) && f.is_mem)) return false;
+  const unsigned reg = f.reg();
+  switch (f.row->reg.cls()) {
+    case kSeg:
+      return (reg & 7) < 6;
+    case kSegW:
+      return (reg & 7) < 6 && (reg & 7) != 1;
+    case kCr:
+      return reg == 0 || (reg >= 2 && reg <= 4) || reg == 8;
+    case kDr:
+      return reg < 8;
     default:
-      out.imm = size == 1   ? s8_at(at)
-                : size == 2 ? static_cast<std::int16_t>(u16_at(at))
-                : size == 4 ? s32_at(at)
-                            : static_cast<std::int64_t>(u64_at(at));
-      break;
+      return true;
   }
-  return DecodeStatus::kOk;
 }
 
-/// Operand size: REX.W over 66 over the default.
-void Decoder::sizes() {
-  unsigned size;
-  const bool small = has(kPrefix66) && (row->match & kPpMask) != kPp66 && !attr(kANo66);
-  if (attr(kAByte)) {
-    size = 1;
-  } else if (attr(kAF64) || w != 0) {
-    size = 8;
-  } else if (small) {
-    size = 2;
-  } else {
-    size = attr(kAD64) ? 8 : 4;
+DETREC_INLINE bool operands_valid(Fields& f, Insn& out) {
+  if (f.encoding == Encoding::kLegacy) [[likely]]
+    return (!f.has(kPrefixLock) && !f.attr(kACheck)) || legacy_operands_valid(f);
+  if (f.has(kPrefixLock)) return false;
+  if (f.attr(kAVsib) && out.has_sib) {
+    // The index is a vector register, of which number 4 is one too.
+    out.mem[0].index = static_cast<std::uint8_t>(((out.sib >> 3) & 7u) | f.x | f.v2);
   }
-  out.operand_size = static_cast<std::uint8_t>(size);
+  return vector_operands_valid(f, out);
 }
 
-unsigned Decoder::mem_size(MemSize size) const {
-  const unsigned y = w != 0 ? 8 : 4;
-  const bool small = out.operand_size == 2;
-  switch (size) {
-    case kMNone:
-      return 0;
-    case kM1:
-      return 1;
-    case kM2:
-      return 2;
-    case kM4:
-      return 4;
-    case kM6:
-      return 6;
-    case kM8:
-      return 8;
-    case kM10:
-      return 10;
-    case kM16:
-      return 16;
-    case kM32:
-      return 32;
-    case kM48:
-      return 48;
-    case kM64:
-      return 64;
-    case kM512:
-      return 512;
-    case kMV:
-      return out.operand_size;
-    case kMY:
-      return y;
-    case kM2Y:
-      return 2 * y;
-    case kMFar:
-      return out.operand_size + 2u;
-    case kMEnv:
-      return small ? 14 : 28;
-    case kMFpu:
-      return small ? 94 : 108;
-    case kMVl:
-      return out.vector_length;
-    case kMVl2:
-      return out.vector_length / 2u;
-    case kMVl4:
-      return out.vector_length / 4u;
-    case kMVl8:
-      return out.vector_length / 8u;
-    case kMDup:
-      return out.vector_length == 16 ? 8 : out.vector_length;
-    case kMState:
-      return 0;
-  }
-  return 0;
+DETREC_INLINE void add_register(const Fields& f, Insn& out, SizeContext context, RegSpec spec,
+                                unsigned number) {
+  const unsigned width = register_width(spec.cls(), context);
+  const bool high_byte =
+      spec.cls() == kB && f.rex == 0 && number >= 4;  // ah, ch, dh, bh; bytes have no VEX forms
+  const unsigned mask = (width != 0 ? 1u : 0u) << (high_byte ? number - 4 : number);
+  const bool reads = spec.reads() || (spec.writes() && width < 4);
+  out.gpr_read |= static_cast<std::uint16_t>(reads ? mask : 0);
+  out.gpr_written |= static_cast<std::uint16_t>(spec.writes() ? mask : 0);
 }
 
-/// VSIB: the index is a vector register, of which number 4 is one too.
-bool Decoder::vector_index() {
-  if (!is_mem || !out.has_sib) return false;
+DETREC_INLINE void finish_memory(const Fields& f, Insn& out, SizeContext context) {
   MemOperand& mem = out.mem[0];
-  mem.vsib = true;
-  mem.index = static_cast<std::uint8_t>(((out.sib >> 3) & 7u) | x | v2);
-  return true;
+  out.mem_count = 1;
+  mem.kind = MemKind::kExplicit;
+  mem.segment = f.attr(kALea) ? Segment::kNone : f.segment;
+  mem.address32 = f.has(kPrefix67);
+  mem.vsib = f.attr(kAVsib);
+  mem.size = memory_size(f.row->mem, context);
+  mem.read = (f.row->access & kR) != 0;
+  mem.write = (f.row->access & kWr) != 0;
+  mem.is_agen = f.row->access == kAgen;
+  if (f.encoding == Encoding::kEvex) finish_evex_memory(f, out);
+  mem.disp = out.disp;
+  unsigned read = mem.base < 16 ? 1u << mem.base : 0;
+  if (mem.index < 16 && !mem.vsib) read |= 1u << mem.index;
+  out.gpr_read |= static_cast<std::uint16_t>(read);
 }
 
-/// What the encoding allows beyond the row's match.
-bool Decoder::operands_valid() const {
-  if (has(kPrefixLock) && !(attr(kALock) && is_mem)) return false;
-  if (out.encoding == Encoding::kLegacy) {
-    switch (row->reg.cls()) {
-      case kSeg:
-        return (reg_num & 7) < 6;
-      case kSegW:
-        return (reg_num & 7) < 6 && (reg_num & 7) != 1;
-      case kCr:
-        return reg_num == 0 || (reg_num >= 2 && reg_num <= 4) || reg_num == 8;
-      case kDr:
-        return reg_num < 8;
-      default:
-        return true;
-    }
-  }
-  // VEX.vvvv must be 1111b (0 once inverted) unless it names an operand; so must EVEX.V' unless it extends an
-  // index.
-  if (!attr(kAVvvv) && (vvvv != 0 || (v2 != 0 && !attr(kAVsib)))) return false;
-  // Opmask and tile registers are numbered 0..7.
-  // As the rm operand of opmask instructions, though, VEX.B is ignored.
-  const RegClass reg_class = row->reg.cls(), rm_class = row->rm.cls();
-  if ((reg_class == kMask || reg_class == kTile) && (reg_num > 7 || r2 != 0)) return false;
-  if (rm_class == kTile && !is_mem && out.encoding == Encoding::kVex && rm_num > 7) return false;
-  if (attr(kAVvvvMask | kATileVvvv) && vvvv > 7) return false;
-  if (attr(kASib) && !out.has_sib) return false;
-  if (attr(kADistinct)) {
-    // Gathers: destination, mask and index; tile products: the three tiles.
-    if (out.encoding == Encoding::kVex) {
-      const unsigned third = is_mem ? out.mem[0].index : rm_num;
-      if (reg_num == vvvv || reg_num == third || vvvv == third) return false;
-    }
-  }
-  if (out.encoding == Encoding::kEvex) return evex_valid();
-  return true;
-}
-
-bool Decoder::evex_valid() const {
-  if (evex_b && !attr(is_mem ? kABcastMask : kAEr | kASae)) return false;
-  if (aaa != 0 && !attr(kAMaskM)) return false;
-  if (aaa == 0 && (evex_z || attr(kAMaskReq))) return false;
-  if (evex_z && (!attr(kAMaskZ) || (is_mem && (row->access & kWr) != 0))) return false;
-  // EVEX.R' does not extend general registers.
-  const RegClass cls = row->reg.cls();
-  if (r2 != 0 && cls >= kB && cls <= kY) return false;
-  if (attr(kADistinct)) {
-    const unsigned destination = reg_num | r2;
-    if (attr(kAVsib)) return destination != out.mem[0].index;
-    if (destination == (vvvv | v2) || (!is_mem && destination == (rm_num | x << 1))) return false;
-  }
-  return true;
-}
-
-/// EVEX compresses an 8-bit displacement: it counts in units of what the instruction accesses.
-void Decoder::scale_disp8() {
-  if (out.disp_size != 1) return;
-  const unsigned y = w != 0 ? 8 : 4;
-  unsigned unit = out.mem[0].size;
-  if (attr(kAElem) || attr(kAVsib)) unit = y;
-  if (attr(kAElemBw)) unit = w != 0 ? 2 : 1;
-  out.disp *= unit == 0 ? 1 : unit;
-}
-
-void Decoder::add_register(RegSpec spec, unsigned num) {
-  unsigned width = 0;
-  switch (spec.cls()) {
-    case kB:
-      width = 1;
-      break;
-    case kW:
-      width = 2;
-      break;
-    case kD:
-      width = 4;
-      break;
-    case kQ:
-      width = 8;
-      break;
-    case kV:
-      width = out.operand_size;
-      break;
-    case kY:
-      width = w != 0 ? 8 : 4;
-      break;
-    default:
-      return;
-  }
-  if (spec.cls() == kB && out.rex == 0 && out.encoding == Encoding::kLegacy && num >= 4) num -= 4;
-  const std::uint16_t mask = bit(num);
-  if (spec.reads() || (spec.writes() && width < 4)) out.gpr_read |= mask;
-  if (spec.writes()) out.gpr_written |= mask;
-}
-
-MemOperand& Decoder::add_mem(MemKind kind, std::uint8_t base, std::int64_t disp, unsigned size, Access access,
-                             bool segmented) {
-  MemOperand& mem = out.mem[out.mem_count++];
-  mem = {};
-  mem.kind = kind;
-  mem.base = base;
-  mem.index = kNoReg;
-  mem.scale = 1;
-  mem.disp = disp;
-  mem.size = static_cast<std::uint16_t>(size);
-  mem.read = (access & kR) != 0;
-  mem.write = (access & kWr) != 0;
-  mem.is_agen = access == kAgen;
-  mem.segment = segmented ? segment : Segment::kNone;
-  mem.address32 = has(kPrefix67) && kind != MemKind::kStack && kind != MemKind::kFrame;
-  return mem;
-}
-
-void Decoder::add_implicit() {
-  const ImplicitEffect& effect = kImplicitEffects[static_cast<unsigned>(row->im)];
-  out.gpr_read |= effect.read;
-  out.gpr_written |= effect.written;
-  const unsigned size = out.operand_size;
-  const auto slots = [size](unsigned n) { return -static_cast<std::int64_t>(size * n); };
-  switch (row->im) {
-    case Im::kAccW:
-    case Im::kIn:
-    case Im::kInDx:
-    case Im::kMoffsLoad:
-    case Im::kLods:
-      if (size < 4) out.gpr_read |= kAx;
-      break;
-    case Im::kMul:
-    case Im::kCwd:
-      if (size < 4) out.gpr_read |= kDx;
-      break;
-    default:
-      break;
-  }
-  switch (effect.mem) {
-    case ImMem::kNone:
-      return;
-    case ImMem::kPush:
-    case ImMem::kCall:
-      add_mem(MemKind::kStack, kRsp, slots(1), size, kWr, false);
-      return;
-    case ImMem::kPop:
-      add_mem(MemKind::kStack, kRsp, 0, size, kR, false);
-      return;
-    case ImMem::kEnter: {
-      const unsigned level = out.imm2 & 31u;
-      add_mem(MemKind::kStack, kRsp, slots(1 + level), size * (1 + level), kWr, false);
-      if (level > 1) add_mem(MemKind::kFrame, kRbp, slots(level - 1), size * (level - 1), kR, false);
-      return;
-    }
-    case ImMem::kLeave:
-      add_mem(MemKind::kStack, kRbp, 0, size, kR, false);
-      return;
-    case ImMem::kFarCall:
-      add_mem(MemKind::kStack, kRsp, slots(2), size * 2, kWr, false);
-      return;
-    case ImMem::kFarRet:
-      add_mem(MemKind::kStack, kRsp, 0, size * 2, kR, false);
-      return;
-    case ImMem::kIret:
-      add_mem(MemKind::kStack, kRsp, 0, size * 5, kR, false);
-      return;
-    case ImMem::kUiret:
-      add_mem(MemKind::kStack, kRsp, 0, 24, kR, false);
-      return;
-    case ImMem::kXlat:
-      add_mem(MemKind::kXlat, kRbx, 0, 1, kR, true).index = kRax;
-      return;
-    case ImMem::kMaskMov:
-      add_mem(MemKind::kMaskMov, kRdi, 0, out.encoding != Encoding::kLegacy || pp == 1 ? 16 : 8, kWr, true);
-      return;
-    case ImMem::kMoffsLoad:
-      add_mem(MemKind::kMoffs, kNoReg, out.disp, size, kR, true);
-      return;
-    case ImMem::kMoffsStore:
-      add_mem(MemKind::kMoffs, kNoReg, out.disp, size, kWr, true);
-      return;
-    case ImMem::kMonitor:
-      add_mem(MemKind::kRegister, kRax, 0, 0, kAgen, true);
-      return;
-    case ImMem::kClzero:
-      add_mem(MemKind::kRegister, kRax, 0, 64, kWr, true);
-      return;
-    case ImMem::kMovdir64b:
-    case ImMem::kEnqcmd:
-      add_mem(MemKind::kRegister, static_cast<std::uint8_t>(reg_num), 0, 64, kWr, false);
-      return;
-    default:
-      break;
-  }
-  // String instructions. A 32-bit port access is the widest there is.
-  const bool port = effect.mem == ImMem::kIns || effect.mem == ImMem::kOuts;
-  const unsigned element = port && size == 8 ? 4 : size;
-  const bool src = effect.mem == ImMem::kMovs || effect.mem == ImMem::kCmps || effect.mem == ImMem::kLods ||
-                   effect.mem == ImMem::kOuts;
-  const bool dst_read = effect.mem == ImMem::kCmps || effect.mem == ImMem::kScas;
-  const bool dst = effect.mem != ImMem::kLods && effect.mem != ImMem::kOuts;
-  if (src) add_mem(MemKind::kStringSrc, kRsi, 0, element, kR, true);
-  if (dst) add_mem(MemKind::kStringDst, kRdi, 0, element, dst_read ? kR : kWr, false);
-  out.is_string = true;
-  if (rep_byte == 0) return;
-  out.rep = rep_byte == 0xf2 && dst_read ? Rep::kRepne : Rep::kRep;
-  out.gpr_written |= bit(kRcx);
-  out.gpr_read |= out.gpr_written;
-}
-
-void Decoder::add_flags() {
-  const FlagEffect& effect = kFlagEffects[static_cast<unsigned>(row->fx)];
-  out.flags_read |= effect.read;
+DETREC_INLINE void add_flags(const Fields& f, Insn& out) {
+  const FlagEffect& effect = kFlagEffects[static_cast<unsigned>(f.row->fx)];
+  const bool condition = f.row->fx == Fx::kCc;
+  out.cc = condition ? f.opcode & 15 : kNoReg;
+  out.flags_read = effect.read | (condition ? kConditionFlags[(f.opcode >> 1) & 7] : 0);
   out.flags_written = effect.written;
   out.flags_undefined = effect.undefined;
   out.flags_must_written = effect.written & static_cast<std::uint16_t>(~effect.maybe);
-  if (row->fx == Fx::kCc) {
-    out.cc = out.opcode & 15;
-    out.flags_read |= kConditionFlags[out.cc >> 1];
+  if (f.attr(kAShift | kAShift1)) {
+    // A count other than 0 changes the flags for sure; a count of 1 defines OF.
+    const bool one = f.attr(kAShift1);
+    if (one || (out.imm & (f.operand_size == 8 ? 63 : 31)) != 0) out.flags_must_written = effect.written;
+    if (one) out.flags_undefined &= static_cast<std::uint16_t>(~kFlagOf);
   }
-  if (attr(kAShift1)) {
-    out.flags_must_written = effect.written;
-    out.flags_undefined &= static_cast<std::uint16_t>(~kFlagOf);
-  } else if (attr(kAShift) && (out.imm & (out.operand_size == 8 ? 63 : 31)) != 0) {
-    out.flags_must_written = effect.written;
-  }
-  if (out.is_string && out.rep != Rep::kNone) out.flags_must_written = 0;
 }
 
-void Decoder::effects() {
-  if (is_mem && (row->mem != kMNone || row->access == kAgen)) {
-    MemOperand& mem = out.mem[0];
-    out.mem_count = 1;
-    mem.size = static_cast<std::uint16_t>(mem_size(row->mem));
-    if (out.encoding == Encoding::kEvex) {
-      if (evex_b) mem.size = attr(kABcast8) ? 8 : attr(kABcast4) ? 4 : 2;
-      scale_disp8();
-    }
-    mem.disp = out.disp;
-    mem.read = (row->access & kR) != 0;
-    mem.write = (row->access & kWr) != 0;
-    mem.is_agen = row->access == kAgen;
-    if (row->access == kAgen && attr(kALea)) mem.segment = Segment::kNone;
-    if (mem.base < 16) out.gpr_read |= bit(mem.base);
-    if (mem.index < 16 && !mem.vsib) out.gpr_read |= bit(mem.index);
-  }
-  if (attr(kAModrm)) {
-    add_register(row->reg, reg_num);
-    if (!is_mem) add_register(row->rm, rm_num);
-  } else if (attr(kAOpReg)) {
-    add_register(row->rm, (out.opcode & 7u) | b);
-  }
-  if (attr(kAVvvv)) add_register(row->vvvv, vvvv);
-  if (attr(kACondW)) out.gpr_read |= bit(reg_num);
-  if (row->im != Im::kNone) add_implicit();
-  if (row->im == Im::kPop && is_mem && out.has_modrm) {
-    // pop m: the address is computed after rsp has moved, and what is stored comes from the stack.
-    if (out.mem[0].base == kRsp) out.mem[0].disp += out.operand_size;
-  }
-  if (row->fx != Fx::kNone) add_flags();
-  out.branch = row->branch_class;
-  out.special = row->special_kind;
-  out.lock = has(kPrefixLock);
-}
-
-DecodeStatus Decoder::run() {
-  DecodeStatus status = opcode();
-  if (status != DecodeStatus::kOk) return status;
-  if (attr(kAModrm)) {
-    status = modrm();
-    if (status != DecodeStatus::kOk) return status;
+DETREC_INLINE void add_effects(const Fields& f, Insn& out, SizeContext context) {
+  const ImplicitEffect& implicit = kImplicitEffects[static_cast<unsigned>(f.row->im)];
+  const unsigned partial = f.operand_size < 4 ? implicit.partial : 0;
+  out.gpr_read = static_cast<std::uint16_t>(implicit.read | partial);
+  out.gpr_written = implicit.written;
+  if (f.is_mem) {
+    finish_memory(f, out, context);
   } else {
-    out.modrm = 0;
+    add_register(f, out, context, f.row->rm, f.attr(kAOpReg) ? (f.opcode & 7u) | f.b : f.rm());
   }
-  if (!select_row()) return DecodeStatus::kInvalid;
-  sizes();
-  status = immediate();
-  if (status != DecodeStatus::kOk) return status;
-  if (attr(kAVsib) && !vector_index()) return DecodeStatus::kInvalid;
-  if (!operands_valid()) return DecodeStatus::kInvalid;
-  out.length = static_cast<std::uint8_t>(pos);
-  effects();
-  return DecodeStatus::kOk;
+  add_register(f, out, context, f.row->reg, f.reg());
+  if (f.encoding != Encoding::kLegacy) add_register(f, out, context, f.row->vvvv, f.vvvv);
+  out.gpr_read |= static_cast<std::uint16_t>(f.attr(kACondW) ? 1u << f.reg() : 0);
+  add_flags(f, out);
+  if (implicit.mem != ImMem::kNone) add_implicit_memory(f, out);
+}
+
+DETREC_INLINE void clear(Insn& out) {
+  // Field by field: the compiler merges these into a few stores, and mem[] needs none.
+  out.has_modrm = false;
+  out.modrm_offset = 0;
+  out.has_sib = false;
+  out.sib = 0;
+  out.disp_offset = 0;
+  out.disp_size = 0;
+  out.imm2 = 0;
+  out.rep = Rep::kNone;
+  out.rip_relative = false;
+  out.is_string = false;
+  out.mem_count = 0;
+  out.disp = 0;
+}
+
+DETREC_INLINE bool decode_fields(Fields& f, unsigned limit, Insn& out) {
+  if (!read_opcode(f, limit)) return false;
+  const std::uint16_t first = kOpcodeTables.first[static_cast<unsigned>(f.table)][f.opcode];
+  if (first == kNoRow) return false;
+  out.opcode_offset = static_cast<std::uint8_t>(f.pos - 1);
+  f.row = &kOpcodeTables.rows[first];
+  if (f.attr(kAModrm)) read_modrm(f, out);
+  if (!select_row(f, out)) return false;
+  find_operand_size(f);
+  const SizeContext context = size_context(f.operand_size, f.w, f.l);
+  read_immediate(f, out, context);
+  if (!operands_valid(f, out)) return false;
+
+  out.length = static_cast<std::uint8_t>(f.pos);
+  out.encoding = f.encoding;
+  out.map = f.map;
+  out.opcode = f.opcode;
+  out.prefixes = f.prefixes;
+  out.rex = f.rex;
+  out.modrm = f.modrm;
+  out.operand_size = static_cast<std::uint8_t>(f.operand_size);
+  out.branch = f.row->branch_class;
+  out.special = f.row->special_kind;
+  out.lock = f.has(kPrefixLock);
+  out.is_bit_string = f.is_mem && f.attr(kABitString);
+  add_effects(f, out, context);
+  return true;
+}
+
+/// Copies what is available, so that reading ahead meets zeros instead of the next page.
+[[gnu::noinline]] void copy_available(const std::uint8_t* code, unsigned available, std::uint8_t* padded) {
+  for (unsigned i = 0; i < kReadAhead; ++i) {
+    padded[i] = i < available ? code[i] : 0;
+    asm volatile("" : : : "memory");  // or the loop becomes a call of memcpy
+  }
 }
 
 }  // namespace
 
 DecodeStatus decode(const std::uint8_t* code, std::size_t avail, Insn& out) noexcept {
-  out = {};
-  out.cc = kNoReg;
-  Decoder decoder{.code = code,
-                  .limit = static_cast<unsigned>(avail < kMaxInsnLength ? avail : kMaxInsnLength),
-                  .out = out};
-  const DecodeStatus status = decoder.run();
-  if (status == DecodeStatus::kTruncated && avail >= kMaxInsnLength) return DecodeStatus::kTooLong;
-  return status;
+  std::uint8_t padded[kReadAhead];
+  const unsigned limit = static_cast<unsigned>(avail < kMaxInsnLength ? avail : kMaxInsnLength);
+  if (avail < kReadAhead) [[unlikely]] {
+    copy_available(code, limit, padded);
+    code = padded;
+  }
+  clear(out);
+  Fields f{.code = code};
+  const bool valid = decode_fields(f, limit, out);
+  if (f.pos > limit) [[unlikely]]
+    return limit == kMaxInsnLength ? DecodeStatus::kTooLong : DecodeStatus::kTruncated;
+  return valid ? DecodeStatus::kOk : DecodeStatus::kInvalid;
 }
 
 }  // namespace detrec::guest

@@ -226,9 +226,11 @@ struct Insn {
   std::uint8_t cc;  ///< condition code 0..15 of jcc, setcc, cmovcc (the low opcode bits); kNoReg: none
   Rep rep;
 
-  bool lock;               ///< a LOCK prefix is in effect
-  bool rip_relative;       ///< the ModRM operand is rip-relative: disp_offset is where its disp32 stands
-  bool is_string;          ///< movs, cmps, stos, lods, scas, ins, outs
+  bool lock;           ///< a LOCK prefix is in effect
+  bool rip_relative;   ///< the ModRM operand is rip-relative: disp_offset is where its disp32 stands
+  bool is_string;      ///< movs, cmps, stos, lods, scas, ins, outs
+  bool is_bit_string;  ///< bt, btc, btr, bts of memory by a register: the bit index in that (signed) register
+                       ///< also moves the address, by (index >> log2(8 * size)) * size bytes
   std::uint8_t mem_count;  ///< 0..2; see mem
 
   // General registers as bit masks (bit 4 = rsp), implicit ones and address registers included. ah, ch, dh,
@@ -248,7 +250,8 @@ struct Insn {
   std::int64_t
       disp;  ///< sign-extended displacement of the ModRM operand, scaled (EVEX disp8*N); moffs address
 
-  /// The memory operands: an explicit one comes first; string source before string destination.
+  /// The memory operands, of which mem_count are valid: an explicit one comes first, string source before
+  /// destination.
   MemOperand mem[2];
 };
 

@@ -175,110 +175,16 @@ enum class Fx : std::uint8_t {
 
 /// Implicit operands; see kImplicitEffects in effects.h.
 enum class Im : std::uint8_t {
+  // clang-format off
   kNone,
-  // Stack.
-  kPush,
-  kPop,
-  kPushF,
-  kCall,
-  kRet,
-  kEnter,
-  kLeave,
-  kFarCall,
-  kFarRet,
-  kIret,
-  // Strings.
-  kMovs,
-  kCmps,
-  kStos,
-  kLods,
-  kScas,
-  kIns,
-  kOuts,
-  kXlat,
-  kMaskMov,
-  kMoffsLoad,
-  kMoffsStore,
-  // Registers only.
-  kAccR8,
-  kAccR,
-  kAccRw8,
-  kAccRw,
-  kAccW8,
-  kAccW,
-  kXchgAcc,
-  kMul8,
-  kMul,
-  kDiv8,
-  kDiv,
-  kCbw,
-  kCwd,
-  kClR,
-  kLahf,
-  kSahf,
-  kAxW,
-  kCmpxchg8,
-  kCmpxchg,
-  kCmpxchg8b,
-  kCpuid,
-  kRdtsc,
-  kRdtscp,
-  kRdpmc,
-  kXgetbv,
-  kXsave,
-  kSyscall,
-  kSysret,
-  kLoop,
-  kJrcxz,
-  kMulx,
-  kUmwait,
-  kUmonitor,
-  kMonitor,
-  kMwait,
-  kMonitorx,
-  kMwaitx,
-  kRdpkru,
-  kWrpkru,
-  kRdmsr,
-  kWrmsr,
-  kXsetbv,
-  kInAl,
-  kIn,
-  kOutAl,
-  kOut,
-  kInDxAl,
-  kInDx,
-  kOutDxAl,
-  kOutDx,
-  kClzero,
-  kMovdir64b,
-  kEnqcmd,
-  kStrRet,
-  kPcmpestri,
-  kPcmpistri,
-  kPcmpestrm,
-  kXabort,
-  kXbegin,
-  kRdpru,
-  kPtrAxR,
-  kUiret,
-  kVmload,
-  kInvlpga,
-  kInvlpgb,
-  kSwapgs,
-  kEnclu,
-  kPconfig,
-  kRmp,
-  kPvalidate,
-  kPsmash,
-  kGetsec,
-  kVmfunc,
-  kSysexit,
-  kTdcall,
-  kEncodeKey128,
-  kEncodeKey256,
-  kAesKlWide,
-  kSkinit,
+  // The stack.
+  kPush, kPop, kEnter, kLeave, kFarCall, kFarRet, kIret, kUiret,
+  // Strings and other fixed addresses.
+  kMovs, kCmps, kStos, kLods, kScas, kIns, kOuts, kXlat, kMaskMov, kMoffsLoad, kMoffsStore, kClzero, kDirectStore,
+  // Registers: R read, W written, Rw both; AccR is al, ax, eax or rax.
+  kAccR, kAccRw, kCxR, kCxRw, kDxR, kMul, kDiv, kCwd, kCmpxchg8b, kCpuid, kEnclu, kDxAxR, kDxAxW, kDxAxCxR, kDxAxCxW,
+  kCxToDxAx, kMwaitx, kSyscall, kDxAxToCx, kCxW,
+  // clang-format on
   kCount,
 };
 
@@ -313,7 +219,7 @@ inline constexpr std::uint32_t kABcastMask = kABcast2 | kABcast4 | kABcast8;
 inline constexpr std::uint32_t kAVvvvMask = 1 << 27;  // VEX.vvvv is an opmask: above 7 invalid
 inline constexpr std::uint32_t kATileVvvv = 1 << 28;  // VEX.vvvv is a tile
 inline constexpr std::uint32_t kAElem = 1 << 29;      // EVEX: disp8 is scaled by 4 or 8 by W
-inline constexpr std::uint32_t kANoRip = 1 << 30;     // rip-relative is invalid (tiles, MPX)
+inline constexpr std::uint32_t kACheck = 1 << 30;     // legacy encodings: some register numbers are invalid
 inline constexpr std::uint32_t kALast = 1u << 31;     // last row of its opcode
 
 struct Row {
@@ -373,6 +279,7 @@ struct Row {
   // Operands.
   constexpr Row G(RegClass cls, Access a) const {
     Row r = modrm();
+    if (cls >= kSeg && cls <= kDr) r.attrs |= kACheck;
     r.reg = reg_spec(cls, a);
     return r;
   }

@@ -30,30 +30,30 @@ constexpr void add_0f_system_rows(RowList<N>& t) {
   t.add(priv(0x01).exact(0xc2).np());  // vmlaunch
   t.add(priv(0x01).exact(0xc3).np());  // vmresume
   t.add(priv(0x01).exact(0xc4).np());  // vmxoff
-  t.add(priv(0x01).exact(0xc5).np().implicit(Im::kPconfig));
-  t.add(priv(0x01).exact(0xc8).np().implicit(Im::kMonitor));
-  t.add(priv(0x01).exact(0xc9).np().implicit(Im::kMwait));
+  t.add(priv(0x01).exact(0xc5).np());
+  t.add(priv(0x01).exact(0xc8).np());
+  t.add(priv(0x01).exact(0xc9).np());
   t.add(priv(0x01).exact(0xca).np());                 // clac
   t.add(priv(0x01).exact(0xcb).np());                 // stac
   t.add(priv(0x01).exact(0xcc).p66());                // tdcall
   t.add(priv(0x01).exact(0xcd).p66());                // seamret
   t.add(priv(0x01).exact(0xce).p66());                // seamops
   t.add(priv(0x01).exact(0xcf).pp(kPpNone | kPp66));  // encls, seamcall
-  t.add(op(0x01).exact(0xd0).np().implicit(Im::kXgetbv).special(Special::kXgetbv));
-  t.add(priv(0x01).exact(0xd1).np().implicit(Im::kXsetbv));
-  t.add(priv(0x01).exact(0xd4).np().implicit(Im::kVmfunc));
+  t.add(op(0x01).exact(0xd0).np().implicit(Im::kCxToDxAx).special(Special::kXgetbv));
+  t.add(priv(0x01).exact(0xd1).np());
+  t.add(priv(0x01).exact(0xd4).np());
   t.add(op(0x01).exact(0xd5).np().special(Special::kXend));
   t.add(op(0x01).exact(0xd6).np().flags(Fx::kZfRest0).special(Special::kXtest));
   t.add(op(0x01).exact(0xd7).np().implicit(Im::kEnclu).special(Special::kEnclu));
-  t.add(priv(0x01).exact(0xd8).implicit(Im::kVmload));   // vmrun
-  t.add(priv(0x01).exact(0xd9));                         // vmmcall
-  t.add(priv(0x01).exact(0xda).implicit(Im::kVmload));   // vmload
-  t.add(priv(0x01).exact(0xdb).implicit(Im::kVmload));   // vmsave
-  t.add(priv(0x01).exact(0xdc));                         // stgi
-  t.add(priv(0x01).exact(0xdd));                         // clgi
-  t.add(priv(0x01).exact(0xde).implicit(Im::kSkinit));   // skinit
-  t.add(priv(0x01).exact(0xdf).implicit(Im::kInvlpga));  // invlpga
-  t.add(op(0x01).exact(0xe8).np());                      // serialize
+  t.add(priv(0x01).exact(0xd8));     // vmrun
+  t.add(priv(0x01).exact(0xd9));     // vmmcall
+  t.add(priv(0x01).exact(0xda));     // vmload
+  t.add(priv(0x01).exact(0xdb));     // vmsave
+  t.add(priv(0x01).exact(0xdc));     // stgi
+  t.add(priv(0x01).exact(0xdd));     // clgi
+  t.add(priv(0x01).exact(0xde));     // skinit
+  t.add(priv(0x01).exact(0xdf));     // invlpga
+  t.add(op(0x01).exact(0xe8).np());  // serialize
   t.add(op(0x01).exact(0xe8).f2().special(Special::kXsusldtrk));
   t.add(op(0x01).exact(0xe8).f3().special(Special::kShadowStack));  // setssbsy
   t.add(op(0x01).exact(0xe9).f2().special(Special::kXsusldtrk));    // xresldtrk
@@ -61,22 +61,22 @@ constexpr void add_0f_system_rows(RowList<N>& t) {
   t.add(op(0x01).exact(0xec).f3().implicit(Im::kUiret).flags(Fx::kPopf).special(Special::kUintr));
   t.add(op(0x01).exact(0xed).f3().flags(Fx::kCfRest0).special(Special::kUintr));  // testui
   t.add(op(0x01).exact(0xee).f3().special(Special::kUintr));                      // clui
-  t.add(op(0x01).exact(0xee).np().implicit(Im::kRdpkru).special(Special::kRdpkru));
+  t.add(op(0x01).exact(0xee).np().implicit(Im::kCxToDxAx).special(Special::kRdpkru));
   t.add(op(0x01).exact(0xef).f3().special(Special::kUintr));  // stui
-  t.add(op(0x01).exact(0xef).np().implicit(Im::kWrpkru).special(Special::kWrpkru));
-  t.add(priv(0x01).exact(0xf8).implicit(Im::kSwapgs));
-  t.add(op(0x01).exact(0xf9).implicit(Im::kRdtscp).special(Special::kRdtscp));
-  t.add(op(0x01).exact(0xfa).np().implicit(Im::kMonitorx).special(Special::kMonitorx));
+  t.add(op(0x01).exact(0xef).np().implicit(Im::kDxAxCxR).special(Special::kWrpkru));
+  t.add(priv(0x01).exact(0xf8));
+  t.add(op(0x01).exact(0xf9).implicit(Im::kDxAxCxW).special(Special::kRdtscp));
+  t.add(op(0x01).exact(0xfa).np().implicit(Im::kDxAxCxR).special(Special::kMonitorx));
   t.add(op(0x01).exact(0xfb).np().implicit(Im::kMwaitx).special(Special::kMwaitx));
   t.add(op(0x01).exact(0xfc).implicit(Im::kClzero));
-  t.add(op(0x01).exact(0xfd).implicit(Im::kRdpru).flags(Fx::kCfRest0).special(Special::kRdpru));
+  t.add(op(0x01).exact(0xfd).implicit(Im::kCxToDxAx).flags(Fx::kCfRest0).special(Special::kRdpru));
   t.add(priv(0x01).exact(0xfa).f3().flags(Fx::kCfRest0));  // mcommit
-  t.add(priv(0x01).exact(0xfe).np().implicit(Im::kInvlpgb));
-  t.add(priv(0x01).exact(0xfe).f3().implicit(Im::kRmp).flags(Fx::kCfRest0));  // rmpadjust
-  t.add(priv(0x01).exact(0xfe).f2().implicit(Im::kRmp).flags(Fx::kCfRest0));  // rmpupdate
-  t.add(priv(0x01).exact(0xff).np());                                         // tlbsync
-  t.add(priv(0x01).exact(0xff).f3().implicit(Im::kPsmash).flags(Fx::kCfRest0));
-  t.add(priv(0x01).exact(0xff).f2().implicit(Im::kPvalidate).flags(Fx::kCfRest0));
+  t.add(priv(0x01).exact(0xfe).np());
+  t.add(priv(0x01).exact(0xfe).f3().flags(Fx::kCfRest0));  // rmpadjust
+  t.add(priv(0x01).exact(0xfe).f2().flags(Fx::kCfRest0));  // rmpupdate
+  t.add(priv(0x01).exact(0xff).np());                      // tlbsync
+  t.add(priv(0x01).exact(0xff).f3().flags(Fx::kCfRest0));
+  t.add(priv(0x01).exact(0xff).f2().flags(Fx::kCfRest0));
 
   t.add(op(0x02).E(kV, kM2, kR).G(kV, kRw).flags(Fx::kZf).special(Special::kLar));
   t.add(op(0x03).E(kV, kM2, kR).G(kV, kRw).flags(Fx::kZf).special(Special::kLsl));
@@ -85,24 +85,24 @@ constexpr void add_0f_system_rows(RowList<N>& t) {
             .flags(Fx::kSyscall)
             .branch(Branch::kSyscall)
             .special(Special::kSyscall));
-  t.add(priv(0x06));                                         // clts
-  t.add(priv(0x07).implicit(Im::kSysret).flags(Fx::kPopf));  // sysret
-  t.add(priv(0x08));                                         // invd
-  t.add(priv(0x09));                                         // wbinvd, wbnoinvd
-  t.add(op(0x0b).special(Special::kUd));                     // ud2
-  t.add(op(0x0d).E(kNoGpr, kMNone, kAgen));                  // prefetch, prefetchw ...; nop
+  t.add(priv(0x06));                         // clts
+  t.add(priv(0x07).flags(Fx::kPopf));        // sysret
+  t.add(priv(0x08));                         // invd
+  t.add(priv(0x09));                         // wbinvd, wbnoinvd
+  t.add(op(0x0b).special(Special::kUd));     // ud2
+  t.add(op(0x0d).E(kNoGpr, kMNone, kAgen));  // prefetch, prefetchw ...; nop
   for (unsigned i : {0u, 1u, 2u, 3u}) {
     const bool cr = (i & 1) == 0;
     const Row row = op(0x20 + i).with(kAForceReg).f64().special(Special::kPrivileged);
     t.add(row.E(kQ, kMNone, i < 2 ? kWr : kR).G(cr ? kCr : kDr, i < 2 ? kR : kWr));
   }
-  t.add(priv(0x30).implicit(Im::kWrmsr));
-  t.add(op(0x31).implicit(Im::kRdtsc).special(Special::kRdtsc));
-  t.add(priv(0x32).implicit(Im::kRdmsr));
-  t.add(op(0x33).implicit(Im::kRdpmc).special(Special::kRdpmc));
+  t.add(priv(0x30));
+  t.add(op(0x31).implicit(Im::kDxAxW).special(Special::kRdtsc));
+  t.add(priv(0x32));
+  t.add(op(0x33).implicit(Im::kCxToDxAx).special(Special::kRdpmc));
   t.add(op(0x34).special(Special::kSysenter));
-  t.add(priv(0x35).implicit(Im::kSysexit));
-  t.add(priv(0x37).np().implicit(Im::kGetsec));
+  t.add(priv(0x35));
+  t.add(priv(0x37).np());
   t.add(priv(0x78).np().E(kQ, kWr).G(kQ, kR).f64().flags(Fx::kZfRest0));  // vmread
   t.add(priv(0x79).np().E(kQ, kR).G(kQ, kR).f64().flags(Fx::kZfRest0));   // vmwrite
   t.add(op(0xa2).implicit(Im::kCpuid).special(Special::kCpuid));
@@ -129,12 +129,12 @@ constexpr void add_0f_integer_rows(RowList<N>& t) {
   t.add(op(0xba).ext(4).E(kV, kR).flags(Fx::kBt).imm(Imm::kIbU));
   for (unsigned i = 5; i < 8; ++i) t.add(op(0xba).ext(i).E(kV, kRw).flags(Fx::kBt).imm(Imm::kIbU).lock());
   t.add(op(0xa4).E(kV, kRw).G(kV, kR).flags(Fx::kShiftDouble).imm(Imm::kIbU).with(kAShift));  // shld
-  t.add(op(0xa5).E(kV, kRw).G(kV, kR).flags(Fx::kShiftDouble).implicit(Im::kClR));
+  t.add(op(0xa5).E(kV, kRw).G(kV, kR).flags(Fx::kShiftDouble).implicit(Im::kCxR));
   t.add(op(0xac).E(kV, kRw).G(kV, kR).flags(Fx::kShiftDouble).imm(Imm::kIbU).with(kAShift));  // shrd
-  t.add(op(0xad).E(kV, kRw).G(kV, kR).flags(Fx::kShiftDouble).implicit(Im::kClR));
+  t.add(op(0xad).E(kV, kRw).G(kV, kR).flags(Fx::kShiftDouble).implicit(Im::kCxR));
   t.add(op(0xaf).E(kV, kR).G(kV, kRw).flags(Fx::kMul));
-  t.add(op(0xb0).E(kB, kRw).G(kB, kR).flags(Fx::kAdd).byte().implicit(Im::kCmpxchg8).lock());
-  t.add(op(0xb1).E(kV, kRw).G(kV, kR).flags(Fx::kAdd).implicit(Im::kCmpxchg).lock());
+  t.add(op(0xb0).E(kB, kRw).G(kB, kR).flags(Fx::kAdd).byte().implicit(Im::kAccRw).lock());
+  t.add(op(0xb1).E(kV, kRw).G(kV, kR).flags(Fx::kAdd).implicit(Im::kAccRw).lock());
   t.add(op(0xb2).M(kMFar, kR).G(kV, kWr).special(Special::kMovSeg));
   t.add(op(0xb4).M(kMFar, kR).G(kV, kWr).special(Special::kMovSeg));
   t.add(op(0xb5).M(kMFar, kR).G(kV, kWr).special(Special::kMovSeg));
@@ -157,7 +157,7 @@ constexpr void add_0f_integer_rows(RowList<N>& t) {
   // Group 9.
   t.add(op(0xc7).M(kM2Y, kRw).ext(1).implicit(Im::kCmpxchg8b).flags(Fx::kZf).lock());
   t.add(op(0xc7).M(kMState, kR).ext(3).np().special(Special::kPrivileged));                   // xrstors
-  t.add(op(0xc7).M(kMState, kWr).ext(4).np().implicit(Im::kXsave).special(Special::kXsave));  // xsavec
+  t.add(op(0xc7).M(kMState, kWr).ext(4).np().implicit(Im::kDxAxR).special(Special::kXsave));  // xsavec
   t.add(op(0xc7).M(kMState, kWr).ext(5).np().special(Special::kPrivileged));                  // xsaves
   t.add(
       op(0xc7).M(kM8, kR).ext(6).pp(kPpNone | kPp66 | kPpF3).special(Special::kPrivileged));  // vmptrld
@@ -173,9 +173,9 @@ constexpr void add_0f_integer_rows(RowList<N>& t) {
   t.add(op(0xae).M(kM512, kR).ext(1).np().special(Special::kFxrstor));
   t.add(op(0xae).M(kM4, kR).ext(2).np());   // ldmxcsr
   t.add(op(0xae).M(kM4, kWr).ext(3).np());  // stmxcsr
-  t.add(op(0xae).M(kMState, kRw).ext(4).np().implicit(Im::kXsave).special(Special::kXsave));
-  t.add(op(0xae).M(kMState, kR).ext(5).np().implicit(Im::kXsave).special(Special::kXrstor));
-  t.add(op(0xae).M(kMState, kRw).ext(6).np().implicit(Im::kXsave).special(Special::kXsave));   // xsaveopt
+  t.add(op(0xae).M(kMState, kRw).ext(4).np().implicit(Im::kDxAxR).special(Special::kXsave));
+  t.add(op(0xae).M(kMState, kR).ext(5).np().implicit(Im::kDxAxR).special(Special::kXrstor));
+  t.add(op(0xae).M(kMState, kRw).ext(6).np().implicit(Im::kDxAxR).special(Special::kXsave));   // xsaveopt
   t.add(op(0xae).M(kMNone, kAgen).ext(7).np());                                                // clflush
   t.add(op(0xae).M(kMNone, kAgen).ext(6).p66());                                               // clwb
   t.add(op(0xae).M(kMNone, kAgen).ext(7).p66());                                               // clflushopt
@@ -186,9 +186,9 @@ constexpr void add_0f_integer_rows(RowList<N>& t) {
   t.add(op(0xae).ext(2).f3().R(kY, kR).special(Special::kWrfsbase));
   t.add(op(0xae).ext(3).f3().R(kY, kR).special(Special::kWrgsbase));
   t.add(op(0xae).ext(5).f3().R(kY, kR).special(Special::kShadowStack));  // incssp
-  t.add(op(0xae).ext(6).f3().R(kQ, kR).implicit(Im::kUmonitor).special(Special::kUmonitor));
-  t.add(op(0xae).ext(6).f2().R(kD, kR).implicit(Im::kUmwait).flags(Fx::kCfRest0).special(Special::kUmwait));
-  t.add(op(0xae).ext(6).p66().R(kD, kR).implicit(Im::kUmwait).flags(Fx::kCfRest0).special(Special::kTpause));
+  t.add(op(0xae).ext(6).f3().R(kQ, kR).special(Special::kUmonitor));
+  t.add(op(0xae).ext(6).f2().R(kD, kR).implicit(Im::kDxAxR).flags(Fx::kCfRest0).special(Special::kUmwait));
+  t.add(op(0xae).ext(6).p66().R(kD, kR).implicit(Im::kDxAxR).flags(Fx::kCfRest0).special(Special::kTpause));
   for (unsigned i = 5; i < 8; ++i) t.add(op(0xae).reg_only().ext(i).np());  // lfence mfence sfence
 }
 

@@ -62,19 +62,19 @@ constexpr void add_0f38_rows(RowList<N>& t) {
   t.add(op(0xf6).np().M(kMY, kWr).G(kY, kR).special(Special::kShadowStack));   // wrssd
   t.add(op(0xf6).p66().E(kY, kR).G(kY, kRw).flags(Fx::kAdcx));
   t.add(op(0xf6).f3().E(kY, kR).G(kY, kRw).flags(Fx::kAdox));
-  t.add(op(0xf8).p66().M(kM64, kR).G(kQ, kR).implicit(Im::kMovdir64b));
+  t.add(op(0xf8).p66().M(kM64, kR).G(kQ, kR).implicit(Im::kDirectStore));
   t.add(op(0xf8)
             .f3()
             .M(kM64, kR)
             .G(kQ, kR)
-            .implicit(Im::kEnqcmd)
+            .implicit(Im::kDirectStore)
             .flags(Fx::kZfRest0)
             .special(Special::kPrivileged));
   t.add(op(0xf8)
             .f2()
             .M(kM64, kR)
             .G(kQ, kR)
-            .implicit(Im::kEnqcmd)
+            .implicit(Im::kDirectStore)
             .flags(Fx::kZfRest0)
             .special(Special::kEnqcmd));
   t.add(op(0xf9).np().M(kMY, kWr).G(kY, kR));  // movdiri
@@ -99,15 +99,15 @@ constexpr void add_0f3a_rows(RowList<N>& t) {
   t.add(sse(0x21).X(kM4, kR));                                                // insertps
   t.add(sse(0x22).E(kY, kR));                                                 // pinsrd, pinsrq
   for (unsigned o : {0x40u, 0x41u, 0x42u, 0x44u}) t.add(sse(o).X(kM16, kR));  // dpps dppd mpsadbw pclmulqdq
-  t.add(sse(0x60).X(kM16, kR).implicit(Im::kPcmpestrm).flags(Fx::kPopcnt));
-  t.add(sse(0x61).X(kM16, kR).implicit(Im::kPcmpestri).flags(Fx::kPopcnt));
+  t.add(sse(0x60).X(kM16, kR).implicit(Im::kDxAxR).flags(Fx::kPopcnt));
+  t.add(sse(0x61).X(kM16, kR).implicit(Im::kDxAxToCx).flags(Fx::kPopcnt));
   t.add(sse(0x62).X(kM16, kR).flags(Fx::kPopcnt));
-  t.add(sse(0x63).X(kM16, kR).implicit(Im::kPcmpistri).flags(Fx::kPopcnt));
-  t.add(op(0xcc).np().X(kM16, kR).ib());  // sha1rnds4
-  t.add(sse(0xce).X(kM16, kR));           // gf2p8affineqb
-  t.add(sse(0xcf).X(kM16, kR));           // gf2p8affineinvqb
-  t.add(sse(0xdf).X(kM16, kR));           // aeskeygenassist
-  t.add(op(0xf0).f3().exact(0xc0).ib().implicit(Im::kPtrAxR).special(Special::kPrivileged));  // hreset
+  t.add(sse(0x63).X(kM16, kR).implicit(Im::kCxW).flags(Fx::kPopcnt));
+  t.add(op(0xcc).np().X(kM16, kR).ib());                                // sha1rnds4
+  t.add(sse(0xce).X(kM16, kR));                                         // gf2p8affineqb
+  t.add(sse(0xcf).X(kM16, kR));                                         // gf2p8affineinvqb
+  t.add(sse(0xdf).X(kM16, kR));                                         // aeskeygenassist
+  t.add(op(0xf0).f3().exact(0xc0).ib().special(Special::kPrivileged));  // hreset
 }
 
 }  // namespace detrec::guest::tables

@@ -14,13 +14,12 @@ constexpr void add_alu_rows(RowList<N>& t) {
     const bool cmp = i == 7;
     const Access dst = cmp ? kR : kRw;
     const std::uint32_t lock = cmp ? 0 : kALock;
-    const Im acc8 = cmp ? Im::kAccR8 : Im::kAccRw8;
     const Im acc = cmp ? Im::kAccR : Im::kAccRw;
     t.add(op(o + 0).E(kB, dst).G(kB, kR).flags(kFx[i]).byte().with(lock));
     t.add(op(o + 1).E(kV, dst).G(kV, kR).flags(kFx[i]).with(lock));
     t.add(op(o + 2).E(kB, kR).G(kB, dst).flags(kFx[i]).byte());
     t.add(op(o + 3).E(kV, kR).G(kV, dst).flags(kFx[i]));
-    t.add(op(o + 4).implicit(acc8).flags(kFx[i]).ib().byte());
+    t.add(op(o + 4).implicit(acc).flags(kFx[i]).ib().byte());
     t.add(op(o + 5).implicit(acc).flags(kFx[i]).imm(Imm::kIz));
     t.add(op(0x80).ext(i).E(kB, dst).flags(kFx[i]).ib().byte().with(lock));
     t.add(op(0x81).ext(i).E(kV, dst).flags(kFx[i]).imm(Imm::kIz).with(lock));
@@ -36,8 +35,8 @@ constexpr void add_shift_rows(RowList<N>& t) {
     t.add(op(0xc1).ext(i).E(kV, kRw).flags(fx).imm(Imm::kIbU).with(kAShift));
     t.add(op(0xd0).ext(i).E(kB, kRw).flags(fx).byte().with(kAShift1));
     t.add(op(0xd1).ext(i).E(kV, kRw).flags(fx).with(kAShift1));
-    t.add(op(0xd2).ext(i).E(kB, kRw).flags(fx).byte().implicit(Im::kClR));
-    t.add(op(0xd3).ext(i).E(kV, kRw).flags(fx).implicit(Im::kClR));
+    t.add(op(0xd2).ext(i).E(kB, kRw).flags(fx).byte().implicit(Im::kCxR));
+    t.add(op(0xd3).ext(i).E(kV, kRw).flags(fx).implicit(Im::kCxR));
   }
 }
 
@@ -123,7 +122,7 @@ constexpr void add_x87_rows(RowList<N>& t) {
   t.add(op(0xdf).M(kM10, kWr).ext(6));                             // fbstp
   t.add(op(0xdf).M(kM8, kWr).ext(7));                              // fistp m64
   t.add(regs(0xdf, 0x0f));                                         // ffreep fxch fstp fstp
-  t.add(rms(0xdf, 4, 0x01).implicit(Im::kAxW));                    // fnstsw ax
+  t.add(rms(0xdf, 4, 0x01).implicit(Im::kAccRw));                  // fnstsw ax
   t.add(regs(0xdf, 0x60).flags(Fx::kComis));                       // fucomip fcomip
 }
 
@@ -165,31 +164,31 @@ constexpr void add_1byte_rows(RowList<N>& t) {
 
   t.add(op(0x90).b0());       // nop; pause
   t.add(op(0x90).b1().f3());  // pause: REX.B is ignored
-  t.add(op(0x90).b1().Z(kV, kRw).implicit(Im::kXchgAcc));
-  for (unsigned i = 1; i < 8; ++i) t.add(op(0x90 + i).Z(kV, kRw).implicit(Im::kXchgAcc));
-  t.add(op(0x98).implicit(Im::kCbw));
+  t.add(op(0x90).b1().Z(kV, kRw).implicit(Im::kAccRw));
+  for (unsigned i = 1; i < 8; ++i) t.add(op(0x90 + i).Z(kV, kRw).implicit(Im::kAccRw));
+  t.add(op(0x98).implicit(Im::kAccRw));
   t.add(op(0x99).implicit(Im::kCwd));
   t.add(op(0x9b));  // fwait
-  t.add(op(0x9c).d64().implicit(Im::kPushF).flags(Fx::kPushf));
+  t.add(op(0x9c).d64().implicit(Im::kPush).flags(Fx::kPushf));
   t.add(op(0x9d).d64().implicit(Im::kPop).flags(Fx::kPopf));
-  t.add(op(0x9e).implicit(Im::kSahf).flags(Fx::kSahf));
-  t.add(op(0x9f).implicit(Im::kLahf).flags(Fx::kLahf));
+  t.add(op(0x9e).implicit(Im::kAccR).flags(Fx::kSahf));
+  t.add(op(0x9f).implicit(Im::kAccRw).flags(Fx::kLahf));
 
   t.add(op(0xa0).imm(Imm::kMoffs).byte().implicit(Im::kMoffsLoad));
   t.add(op(0xa1).imm(Imm::kMoffs).implicit(Im::kMoffsLoad));
   t.add(op(0xa2).imm(Imm::kMoffs).byte().implicit(Im::kMoffsStore));
   t.add(op(0xa3).imm(Imm::kMoffs).implicit(Im::kMoffsStore));
-  t.add(op(0xa8).implicit(Im::kAccR8).flags(Fx::kLogic).ib().byte());
+  t.add(op(0xa8).implicit(Im::kAccR).flags(Fx::kLogic).ib().byte());
   t.add(op(0xa9).implicit(Im::kAccR).flags(Fx::kLogic).imm(Imm::kIz));
 
-  t.add(op(0xc2).imm(Imm::kIw).f64().implicit(Im::kRet).branch(Branch::kRet));
-  t.add(op(0xc3).f64().implicit(Im::kRet).branch(Branch::kRet));
-  t.add(op(0xc6).exact(0xf8).imm(Imm::kIb).byte().implicit(Im::kXabort).special(Special::kXabort));
+  t.add(op(0xc2).imm(Imm::kIw).f64().implicit(Im::kPop).branch(Branch::kRet));
+  t.add(op(0xc3).f64().implicit(Im::kPop).branch(Branch::kRet));
+  t.add(op(0xc6).exact(0xf8).imm(Imm::kIb).byte().implicit(Im::kAccRw).special(Special::kXabort));
   t.add(op(0xc6).ext(0).E(kB, kWr).ib().byte());
   t.add(op(0xc7)
             .exact(0xf8)
             .imm(Imm::kRelZ)
-            .implicit(Im::kXbegin)
+            .implicit(Im::kAccRw)
             .branch(Branch::kXbegin)
             .special(Special::kXbegin));
   t.add(op(0xc7).ext(0).E(kV, kWr).imm(Imm::kIz));
@@ -202,21 +201,21 @@ constexpr void add_1byte_rows(RowList<N>& t) {
   t.add(op(0xcf).implicit(Im::kIret).branch(Branch::kIret).flags(Fx::kPopf));
 
   t.add(op(0xd7).byte().implicit(Im::kXlat));
-  t.add(op(0xe0).imm(Imm::kRel8).f64().implicit(Im::kLoop).flags(Fx::kReadZf).branch(Branch::kLoopRel));
-  t.add(op(0xe1).imm(Imm::kRel8).f64().implicit(Im::kLoop).flags(Fx::kReadZf).branch(Branch::kLoopRel));
-  t.add(op(0xe2).imm(Imm::kRel8).f64().implicit(Im::kLoop).branch(Branch::kLoopRel));
-  t.add(op(0xe3).imm(Imm::kRel8).f64().implicit(Im::kJrcxz).branch(Branch::kLoopRel));
-  t.add(op(0xe4).imm(Imm::kIbU).byte().implicit(Im::kInAl).special(Special::kPrivileged));
-  t.add(op(0xe5).imm(Imm::kIbU).implicit(Im::kIn).special(Special::kPrivileged));
-  t.add(op(0xe6).imm(Imm::kIbU).byte().implicit(Im::kOutAl).special(Special::kPrivileged));
-  t.add(op(0xe7).imm(Imm::kIbU).implicit(Im::kOut).special(Special::kPrivileged));
-  t.add(op(0xe8).imm(Imm::kRel32).f64().implicit(Im::kCall).branch(Branch::kCallRel));
+  t.add(op(0xe0).imm(Imm::kRel8).f64().implicit(Im::kCxRw).flags(Fx::kReadZf).branch(Branch::kLoopRel));
+  t.add(op(0xe1).imm(Imm::kRel8).f64().implicit(Im::kCxRw).flags(Fx::kReadZf).branch(Branch::kLoopRel));
+  t.add(op(0xe2).imm(Imm::kRel8).f64().implicit(Im::kCxRw).branch(Branch::kLoopRel));
+  t.add(op(0xe3).imm(Imm::kRel8).f64().implicit(Im::kCxR).branch(Branch::kLoopRel));
+  t.add(op(0xe4).imm(Imm::kIbU).byte().special(Special::kPrivileged));
+  t.add(op(0xe5).imm(Imm::kIbU).special(Special::kPrivileged));
+  t.add(op(0xe6).imm(Imm::kIbU).byte().special(Special::kPrivileged));
+  t.add(op(0xe7).imm(Imm::kIbU).special(Special::kPrivileged));
+  t.add(op(0xe8).imm(Imm::kRel32).f64().implicit(Im::kPush).branch(Branch::kCallRel));
   t.add(op(0xe9).imm(Imm::kRel32).f64().branch(Branch::kJmpRel));
   t.add(op(0xeb).imm(Imm::kRel8).f64().branch(Branch::kJmpRel));
-  t.add(op(0xec).byte().implicit(Im::kInDxAl).special(Special::kPrivileged));
-  t.add(op(0xed).implicit(Im::kInDx).special(Special::kPrivileged));
-  t.add(op(0xee).byte().implicit(Im::kOutDxAl).special(Special::kPrivileged));
-  t.add(op(0xef).implicit(Im::kOutDx).special(Special::kPrivileged));
+  t.add(op(0xec).byte().special(Special::kPrivileged));
+  t.add(op(0xed).special(Special::kPrivileged));
+  t.add(op(0xee).byte().special(Special::kPrivileged));
+  t.add(op(0xef).special(Special::kPrivileged));
 
   t.add(op(0xf1).special(Special::kInt1));
   t.add(op(0xf4).special(Special::kHlt));
@@ -224,10 +223,10 @@ constexpr void add_1byte_rows(RowList<N>& t) {
   t.add(op(0xf6).only(kRegMask, 3u << kRegShift).E(kB, kR).flags(Fx::kLogic).ib().byte());  // test
   t.add(op(0xf6).ext(2).E(kB, kRw).byte().lock());                                          // not
   t.add(op(0xf6).ext(3).E(kB, kRw).flags(Fx::kAdd).byte().lock());                          // neg
-  t.add(op(0xf6).ext(4).E(kB, kR).flags(Fx::kMul).byte().implicit(Im::kMul8));
-  t.add(op(0xf6).ext(5).E(kB, kR).flags(Fx::kMul).byte().implicit(Im::kMul8));
-  t.add(op(0xf6).ext(6).E(kB, kR).flags(Fx::kDiv).byte().implicit(Im::kDiv8));
-  t.add(op(0xf6).ext(7).E(kB, kR).flags(Fx::kDiv).byte().implicit(Im::kDiv8));
+  t.add(op(0xf6).ext(4).E(kB, kR).flags(Fx::kMul).byte().implicit(Im::kAccRw));
+  t.add(op(0xf6).ext(5).E(kB, kR).flags(Fx::kMul).byte().implicit(Im::kAccRw));
+  t.add(op(0xf6).ext(6).E(kB, kR).flags(Fx::kDiv).byte().implicit(Im::kAccRw));
+  t.add(op(0xf6).ext(7).E(kB, kR).flags(Fx::kDiv).byte().implicit(Im::kAccRw));
   t.add(op(0xf7).only(kRegMask, 3u << kRegShift).E(kV, kR).flags(Fx::kLogic).imm(Imm::kIz));
   t.add(op(0xf7).ext(2).E(kV, kRw).lock());
   t.add(op(0xf7).ext(3).E(kV, kRw).flags(Fx::kAdd).lock());
@@ -245,7 +244,7 @@ constexpr void add_1byte_rows(RowList<N>& t) {
   t.add(op(0xfe).ext(1).E(kB, kRw).flags(Fx::kIncDec).byte().lock());
   t.add(op(0xff).ext(0).E(kV, kRw).flags(Fx::kIncDec).lock());
   t.add(op(0xff).ext(1).E(kV, kRw).flags(Fx::kIncDec).lock());
-  t.add(op(0xff).ext(2).E(kQ, kR).f64().implicit(Im::kCall).branch(Branch::kCallIndirect));
+  t.add(op(0xff).ext(2).E(kQ, kR).f64().implicit(Im::kPush).branch(Branch::kCallIndirect));
   t.add(op(0xff).ext(3).M(kMFar, kR).implicit(Im::kFarCall).branch(Branch::kFarCall));
   t.add(op(0xff).ext(4).E(kQ, kR).f64().branch(Branch::kJmpIndirect));
   t.add(op(0xff).ext(5).M(kMFar, kR).branch(Branch::kFarJmp));

@@ -197,7 +197,7 @@ constexpr void add_vex_0f38_rows(RowList<N>& t) {
   for (unsigned i = 1; i <= 3; ++i) t.add(bmi(0xf3).np().ext(i).E(kY, kR).V(kY, kWr).flags(Fx::kBls));
   t.add(bmi(0xf5).np().E(kY, kR).G(kY, kWr).V(kY, kR).flags(Fx::kBzhi));
   t.add(bmi(0xf5).pp(kPpF3 | kPpF2).E(kY, kR).G(kY, kWr).V(kY, kR));          // pext, pdep
-  t.add(bmi(0xf6).f2().E(kY, kR).G(kY, kWr).V(kY, kWr).implicit(Im::kMulx));  // mulx
+  t.add(bmi(0xf6).f2().E(kY, kR).G(kY, kWr).V(kY, kWr).implicit(Im::kDxR));   // mulx
   t.add(bmi(0xf7).np().E(kY, kR).G(kY, kWr).V(kY, kR).flags(Fx::kBextr));     // bextr
   t.add(bmi(0xf7).pp(kPp66 | kPpF3 | kPpF2).E(kY, kR).G(kY, kWr).V(kY, kR));  // shlx sarx shrx
 }
@@ -238,10 +238,10 @@ constexpr void add_vex_0f3a_rows(RowList<N>& t) {
   t.add(nds(0x44));
   t.add(nds(0x46).w0().l1());
   for (unsigned o : {0x4au, 0x4bu, 0x4cu}) t.add(nds(o).w0());  // blendv: the immediate names a register
-  t.add(plain(0x60).l0().X(kM16, kR).implicit(Im::kPcmpestrm).flags(Fx::kPopcnt));
-  t.add(plain(0x61).l0().X(kM16, kR).implicit(Im::kPcmpestri).flags(Fx::kPopcnt));
+  t.add(plain(0x60).l0().X(kM16, kR).implicit(Im::kDxAxR).flags(Fx::kPopcnt));
+  t.add(plain(0x61).l0().X(kM16, kR).implicit(Im::kDxAxToCx).flags(Fx::kPopcnt));
   t.add(plain(0x62).l0().X(kM16, kR).flags(Fx::kPopcnt));
-  t.add(plain(0x63).l0().X(kM16, kR).implicit(Im::kPcmpistri).flags(Fx::kPopcnt));
+  t.add(plain(0x63).l0().X(kM16, kR).implicit(Im::kCxW).flags(Fx::kPopcnt));
   // FMA4 and XOP's permutes: W exchanges the last two sources, the immediate names the fourth register.
   t.add(nds(0x48));
   t.add(nds(0x49));
