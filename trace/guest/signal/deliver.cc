@@ -110,9 +110,12 @@ void raise_fault(Turn& turn, const Fault& fault) {
 }
 
 bool deliverable(Turn& turn) {
-  const SignalState& state = state_of(turn);
-  return state.fault.raised || (state.pending & ~state.blocked) || state.restore_saved ||
-         state.syscall_nr >= 0;
+  SignalState& state = state_of(turn);
+  // A call that is done must not be taken for an interrupted one by a register that looks like it later.
+  bool interrupted = is_restart_code(static_cast<SysResult>(turn.gpr(kRax)));
+  if (state.syscall_nr >= 0 && !interrupted) state.syscall_nr = -1;
+  return (state.pending & ~state.blocked) || state.syscall_nr >= 0 || state.fault.raised ||
+         state.restore_saved || state.host_blocked != host_mask(state.blocked);
 }
 
 void deliver_pending(Turn& turn) {

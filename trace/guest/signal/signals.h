@@ -3,16 +3,15 @@
 //
 // What others have to do:
 //  * syscall::handle stores the call's number in thread().signals.syscall_nr before it serves it;
-//  deliver_pending, which
-//    the dispatch loop calls after every system call, uses and clears it.
-//  * The dispatch loop sets context().in_guest before its last look at deliverable(): a signal that comes in
-//  between
-//    then ends up in request_exit.
-//  * Calls that may block go through raw_syscall_interruptible, and its kERestart* results are passed on as
-//  they are.
+//    deliver_pending uses and clears it.
+//  * The dispatch loop asks deliverable() after every system call, and sets context().in_guest before it asks
+//    for the last time: a signal that comes later then ends up in request_exit.
+//  * Calls that may block go through raw_syscall_interruptible; its kERestart* results are passed on as they
+//    are, and its -EINTR is the kernel's decision not to restart (kERestartNoHand).
+//  * execve(2) is such a call too: a signal that waits in the queue would be lost with the image.
 //  * Every signal is blocked in the kernel from before clone(2) until start_thread() in the new kernel
-//  thread, which
-//    sets the kernel's mask itself.
+//  thread.
+//  * end_thread() precedes the kernel's exit of a thread.
 #pragma once
 
 #include "trace/guest/run/turn.h"
@@ -42,7 +41,8 @@ struct Fault {
 void raise_fault(Turn& turn, const Fault& fault);
 
 /// True when deliver_pending has something to do for the running thread: a signal, a fault that the host
-/// handler left, a system call to finish.
+/// handler left, an interrupted system call to finish, a kernel mask to be set. Notes that a call which was
+/// not interrupted is over.
 bool deliverable(Turn& turn);
 
 /// Delivers what is pending and not blocked: builds frames and changes context().regs, stops or kills the
@@ -62,7 +62,9 @@ inline constexpr SysResult kERestartBlock =
 /// Executes a system call that may block, turn lent out by the caller or not. Results besides the kernel's:
 /// kERestartNoIntr (kERestartNoHand for calls with a mask): a deliverable signal is there and the call has
 /// not been started; kERestartSys: the kernel would restart it for SA_RESTART. -EINTR is the kernel's word
-/// that it does not restart.
+/// that it does not restart. Calls with a mask for the time they wait (ppoll, pselect6, epoll_pwait,
+/// epoll_pwait2, rt_sigsuspend) take it from their own arguments, which may point to guest or engine memory;
+/// it ends with the call, or in deliver_pending.
 SysResult raw_syscall_interruptible(Thread& thread, long nr, u64 a0, u64 a1, u64 a2, u64 a3, u64 a4, u64 a5);
 
 // System calls (man 2 pages). Results as the kernel's.
