@@ -63,6 +63,10 @@ SysResult start_kernel_thread(Turn& turn, Thread& child, const KernelClone& clon
 /// Gives the turn to `to`, which takes it with TurnSchedule::acquire. Afterwards the caller has none.
 void hand_turn_to(Turn& turn, Thread& to);
 
+/// Notes that the running thread has made a system call. Calls cost time that ticks do not see: after some of
+/// them a thread that others wait for gives them a turn.
+void note_syscall(Turn& turn);
+
 /// Takes the turn for `self` when `gone` (whose kernel thread has left the address space) held it; removes
 /// `gone` from the waiting line. Follow with TurnSchedule::acquire(self). Called without the turn.
 void inherit_turn(Thread& self, Thread& gone);

@@ -24,6 +24,7 @@ struct Line {
   Thread* holder;
   Waiter* head;
   Waiter* tail;
+  u32 calls_in_turn;  ///< system calls since the holder got the turn
 };
 constinit Line line{};
 
@@ -46,6 +47,7 @@ bool take_or_queue(Thread& thread, Waiter& waiter) {
 
 void load(Thread& thread) {
   Context& ctx = context();
+  line.calls_in_turn = 0;
   ctx.thread = &thread;
   ctx.engine_rsp = run::engine_stack_top(thread);
   ctx.regs = thread.saved_regs;
@@ -100,9 +102,15 @@ void TurnSchedule::release(Turn& turn) {
 
 bool TurnSchedule::contended() { return __atomic_load_n(&line.head, __ATOMIC_RELAXED) != nullptr; }
 
-void TurnSchedule::reset_after_fork() { line = {{}, context().thread, nullptr, nullptr}; }
+void TurnSchedule::reset_after_fork() { line = {{}, context().thread, nullptr, nullptr, 0}; }
 
 namespace run {
+
+void note_syscall(Turn& turn) {
+  constexpr u32 kCallsPerTurn = 64;
+  if (++line.calls_in_turn < kCallsPerTurn || !TurnSchedule::contended()) return;
+  TurnLent lent(turn);
+}
 
 void hand_turn_to(Turn& turn, Thread& to) {
   save(turn.thread());

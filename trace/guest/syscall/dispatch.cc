@@ -9,6 +9,7 @@
 #include "trace/guest/base/string.h"
 #include "trace/guest/base/syscall.h"
 #include "trace/guest/process.h"
+#include "trace/guest/run/threads.h"
 #include "trace/guest/signal/signals.h"
 #include "trace/guest/syscall/descriptors.h"
 #include "trace/guest/syscall/handlers.h"
@@ -219,6 +220,7 @@ void handle(Turn& turn) {
   turn.set_result(result);
   // Only a call that may have to run again has anything left to be finished.
   if (!is_restart_code(result)) thread.signals.syscall_nr = -1;
+  run::note_syscall(turn);
 }
 
 void start(Turn&, i32 engine_fd, i32 launch_fd) {
