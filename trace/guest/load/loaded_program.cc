@@ -1,5 +1,7 @@
 #include "trace/guest/load/loaded_program.h"
 
+#include <linux/prctl.h>
+
 #include "trace/guest/base/arena.h"
 #include "trace/guest/base/print.h"
 #include "trace/guest/base/probe.h"
@@ -15,6 +17,7 @@ struct Loaded {
   AuxVector auxv;
   GuestRange arguments;
   GuestRange environment;
+  GuestRange code;
   char* command_line;      ///< a copy, made at the first request
   u64 command_line_bytes;
 };
@@ -57,6 +60,28 @@ void remember_stack(const StackLayout& layout, const AuxVector& auxv) {
   read_guest(l.command_line, layout.arg_begin, l.command_line_bytes);
 }
 
+void remember_ranges(const ProgramRanges& ranges) {
+  Loaded& l = loaded();
+  l.code = ranges.code;
+  prctl_mm_map map{};
+  map.start_code = ranges.code.begin;
+  map.end_code = ranges.code.end;
+  map.start_data = ranges.data.begin;
+  map.end_data = ranges.data.end;
+  map.start_brk = map.brk = ranges.brk;
+  map.start_stack = ranges.stack;
+  map.arg_start = l.arguments.begin;
+  map.arg_end = l.arguments.end;
+  map.env_start = l.environment.begin;
+  map.env_end = l.environment.end;
+  map.auxv = reinterpret_cast<__u64*>(l.auxv.words);
+  map.auxv_size = l.auxv.count * 16;
+  map.exe_fd = ~0u;
+  // Kernels without CONFIG_CHECKPOINT_RESTORE do not know it: then ps shows the engine's command line.
+  raw_syscall(__NR_prctl, PR_SET_MM, PR_SET_MM_MAP, arg(&map), sizeof map, 0);
+}
+
+GuestRange code_range() { return loaded().code; }
 GuestRange argument_range() { return loaded().arguments; }
 GuestRange environment_range() { return loaded().environment; }
 

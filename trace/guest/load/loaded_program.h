@@ -19,4 +19,13 @@ struct GuestRange {
 GuestRange argument_range();
 GuestRange environment_range();
 
+/// The program's code, and what the kernel is told about the program so that /proc shows outsiders the guest's: as struct
+/// mm_struct has them.
+struct ProgramRanges {
+  GuestRange code, data;
+  GuestAddr brk, stack;
+};
+void remember_ranges(const ProgramRanges& ranges);
+GuestRange code_range();
+
 }  // namespace detrec::guest::load

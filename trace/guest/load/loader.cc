@@ -208,6 +208,22 @@ bool make_stack(Turn& turn, const Program& program, const Resolved& resolved, co
   return true;
 }
 
+/// As the kernel's ELF loader computes them.
+ProgramRanges ranges_of(const ElfImage& image, GuestAddr bias, GuestAddr sp) {
+  ProgramRanges out{{0, 0}, {0, 0}, memory::default_brk_start(), sp};
+  for (u32 i = 0; i < image.segment_count; ++i) {
+    const Segment& s = image.segments[i];
+    GuestAddr begin = s.vaddr + bias, end = begin + s.file_bytes;
+    if ((s.prot & PROT_EXEC) != 0) {
+      if (out.code.begin == 0) out.code.begin = begin;
+      out.code.end = end;
+    }
+    out.data = {begin, end};
+  }
+  if (out.code.begin == 0) out.code = out.data;
+  return out;
+}
+
 void set_thread_name(const char* path) {
   const char* slash = strrchr(path, '/');
   raw_syscall(__NR_prctl, PR_SET_NAME, arg(slash != nullptr ? slash + 1 : path));
@@ -236,6 +252,7 @@ bool load(Turn& turn, const Program& program, const Resolved& resolved, LoadFail
   regs.rflags = 0x202;
   regs.pc = start;
   if (!make_stack(turn, program, resolved, facts, failure)) return false;
+  remember_ranges(ranges_of(file.image, bias, regs.gpr[kRsp]));
   set_thread_name(program.path);
   return true;
 }

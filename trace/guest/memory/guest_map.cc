@@ -90,6 +90,17 @@ void set_linker_range(GuestAddr begin, GuestAddr end) {
   address_space().linker_end = end;
 }
 
+Totals totals() {
+  sync_growth(0, kUserEnd);
+  const RegionMap& map = address_space().map;
+  Totals t{map.total_bytes(), map.peak_bytes(), map.data_bytes(), 0, 0};
+  for (const Region* m = map.at_or_after(0); m != nullptr; m = map.at_or_after(m->end)) {
+    if (m->grows_down) t.stack += m->bytes();
+    if ((m->prot & (PROT_EXEC | PROT_WRITE)) == PROT_EXEC) t.code += m->bytes();
+  }
+  return t;
+}
+
 void after_fork(Turn&) {
   RegionMap& map = address_space().map;
   for (const Region* m = map.at_or_after(0); m != nullptr;) {

@@ -81,6 +81,12 @@ u64 stack_limit();
 /// Where brk(2) starts when the loader leaves it to memory/.
 GuestAddr default_brk_start();
 
+/// How much is mapped, in bytes: everything, its peak, private writable, stack-like, executable and not writable.
+struct Totals {
+  u64 size, peak, data, stack, code;
+};
+Totals totals();
+
 /// Virtual RLIMIT_AS, RLIMIT_DATA, RLIMIT_STACK as the guest set or inherited them (prlimit64 and setrlimit go through here).
 SysResult prlimit(Turn& turn, i32 pid, u32 resource, GuestAddr new_limit, GuestAddr old_limit);
 

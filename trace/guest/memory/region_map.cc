@@ -89,6 +89,7 @@ bool RegionMap::covers(GuestAddr begin, GuestAddr end) const {
 void RegionMap::account(const Region& r, int sign) {
   auto add = [sign](u64& to, u64 by) { to = sign > 0 ? to + by : to - by; };
   add(total_bytes_, r.bytes());
+  peak_bytes_ = max(peak_bytes_, total_bytes_);
   if (r.is_data()) add(data_bytes_, r.bytes());
   if (r.shared && (r.prot & 2) != 0 && r.is_file()) shared_writable_ += static_cast<u32>(sign);
 }

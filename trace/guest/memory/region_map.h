@@ -100,6 +100,7 @@ class RegionMap {
   bool room(u32 more) const { return used_ + more < capacity_; }
   u32 count() const { return used_; }
   u64 total_bytes() const { return total_bytes_; }
+  u64 peak_bytes() const { return peak_bytes_; }
   u64 data_bytes() const { return data_bytes_; }
   /// How many regions are shared, writable and of a file (or another object that can be mapped twice).
   u32 shared_writable() const { return shared_writable_; }
@@ -133,6 +134,7 @@ class RegionMap {
   u32 used_ = 0;
   u32 random_ = 0x9e3779b9;
   u64 total_bytes_ = 0;
+  u64 peak_bytes_ = 0;
   u64 data_bytes_ = 0;
   u32 shared_writable_ = 0;
 };

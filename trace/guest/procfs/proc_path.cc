@@ -12,7 +12,8 @@ struct Name {
 constexpr Name kFiles[] = {
     {"exe", ProcFile::kExe},         {"maps", ProcFile::kMaps},       {"smaps", ProcFile::kSmaps},
     {"smaps_rollup", ProcFile::kSmapsRollup}, {"numa_maps", ProcFile::kNumaMaps}, {"auxv", ProcFile::kAuxv},
-    {"cmdline", ProcFile::kCmdline}, {"environ", ProcFile::kEnviron}, {"mem", ProcFile::kMem},
+    {"cmdline", ProcFile::kCmdline}, {"environ", ProcFile::kEnviron}, {"stat", ProcFile::kStat},
+    {"status", ProcFile::kStatus}, {"statm", ProcFile::kStatm}, {"mem", ProcFile::kMem},
 };
 
 /// A path cut into components, "." and ".." worked off.
@@ -107,7 +108,8 @@ ProcPath parse_proc_path(const char* path) {
     at = 1;  // a link to /proc/self/fd
   } else {
     if (c.count < 3 || !equals(c.parts[0], "proc")) return out;
-    if (!equals(c.parts[1], "self") && !equals(c.parts[1], "thread-self")) {
+    out.thread = equals(c.parts[1], "thread-self");
+    if (!equals(c.parts[1], "self") && !out.thread) {
       out.owner = parse_number(c.parts[1].begin, c.parts[1].end);
       if (out.owner <= 0) return out;
     }

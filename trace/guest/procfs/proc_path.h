@@ -15,6 +15,9 @@ enum class ProcFile {
   kAuxv,
   kCmdline,
   kEnviron,
+  kStat,
+  kStatus,
+  kStatm,
   kMem,
   kDescriptor,  ///< fd/<n> or fdinfo/<n>, or something below it
   kDescriptorFolder,
@@ -25,7 +28,8 @@ struct ProcPath {
   i32 owner = 0;       ///< the process or thread named; 0: self or thread-self
   i32 task = 0;        ///< that of task/<tid>; 0: none
   i32 descriptor = -1;
-  bool link = false;   ///< the path is fd/<n> itself, a link
+  bool thread = false;  ///< thread-self
+  bool link = false;    ///< the path is fd/<n> itself, a link
 };
 
 /// Cheap: false for paths that cannot be one of ours, whatever folder a relative one starts from.

@@ -13,6 +13,8 @@
 #include "trace/guest/process.h"
 #include "trace/guest/procfs/maps_file.h"
 #include "trace/guest/procfs/proc_path.h"
+#include "trace/guest/procfs/status_files.h"
+#include "trace/guest/translate/code_pages.h"
 
 namespace detrec::guest::procfs {
 namespace {
@@ -63,6 +65,15 @@ bool is_own(Turn& turn, i32 id) {
   return false;
 }
 
+/// The thread whose signals a path shows: that of task/<tid>, /proc/<tid> or thread-self, else the process's first.
+const Thread& thread_of(Turn& turn, const ProcPath& p) {
+  if (p.thread) return turn.thread();
+  i32 wanted = p.task != 0 ? p.task : p.owner != 0 ? p.owner : turn.thread().pid;
+  for (Thread* t = process().threads; t != nullptr; t = t->next)
+    if (t->tid == wanted) return *t;
+  return turn.thread();
+}
+
 /// What the path means, kNone when it is not about this process.
 ProcPath recognise(Turn& turn, i32 dirfd, const char* path) {
   if (!may_concern(path)) return {};
@@ -97,24 +108,34 @@ SysResult write_range(TextFile& to, load::GuestRange range) {
   return 0;
 }
 
+/// What a generated file is about: the path that was opened, and the thread that it names.
+struct Subject {
+  const Thread& thread;
+  i32 dirfd;
+  const char* path;
+};
+
 struct Generated {
   ProcFile file;
   const char* name;
-  SysResult (*write)(TextFile&);
+  SysResult (*write)(TextFile&, const Subject&);
 };
 constexpr Generated kGenerated[] = {
-    {ProcFile::kMaps, "maps", write_maps},
-    {ProcFile::kSmaps, "smaps", [](TextFile& to) { return write_smaps(to, false); }},
-    {ProcFile::kSmapsRollup, "smaps_rollup", [](TextFile& to) { return write_smaps(to, true); }},
+    {ProcFile::kMaps, "maps", [](TextFile& to, const Subject&) { return write_maps(to); }},
+    {ProcFile::kSmaps, "smaps", [](TextFile& to, const Subject&) { return write_smaps(to, false); }},
+    {ProcFile::kSmapsRollup, "smaps_rollup", [](TextFile& to, const Subject&) { return write_smaps(to, true); }},
     {ProcFile::kAuxv, "auxv",
-     [](TextFile& to) -> SysResult {
+     [](TextFile& to, const Subject&) -> SysResult {
        u64 n = 0;
        const u64* words = load::guest_auxv(&n);
        to.write(words, n);
        return 0;
      }},
-    {ProcFile::kCmdline, "cmdline", [](TextFile& to) { return write_range(to, load::argument_range()); }},
-    {ProcFile::kEnviron, "environ", [](TextFile& to) { return write_range(to, load::environment_range()); }},
+    {ProcFile::kCmdline, "cmdline", [](TextFile& to, const Subject&) { return write_range(to, load::argument_range()); }},
+    {ProcFile::kEnviron, "environ", [](TextFile& to, const Subject&) { return write_range(to, load::environment_range()); }},
+    {ProcFile::kStat, "stat", [](TextFile& to, const Subject& s) { return write_stat(to, s.thread, s.dirfd, s.path); }},
+    {ProcFile::kStatus, "status", [](TextFile& to, const Subject& s) { return write_status(to, s.thread, s.dirfd, s.path); }},
+    {ProcFile::kStatm, "statm", [](TextFile& to, const Subject& s) { return write_statm(to, s.thread, s.dirfd, s.path); }},
 };
 
 /// "/memfd:detrec:maps (deleted)" as readlink shows one of our files: what it stands for, else nullptr.
@@ -128,6 +149,12 @@ const char* generated_name(const char* link, u64 n) {
       return g.name;
   }
   return nullptr;
+}
+
+/// Whether the guest has ever opened its own memory file for writing.
+bool& memory_file_opened() {
+  static bool opened;
+  return opened;
 }
 
 u64 copy_out(char* to, u64 size, const char* from, u64 n) {
@@ -155,15 +182,17 @@ SysResult open(Turn& turn, i32 dirfd, const char* path, u64 flags, bool& handled
     return answer(raw_syscall(__NR_openat, at(AT_FDCWD), arg(load::executable_path()), flags & ~static_cast<u64>(O_CREAT), 0));
   }
   bool writes = (flags & O_ACCMODE) != O_RDONLY;
-  // Writing through it would pass by the translator.
-  if (p.file == ProcFile::kMem) return writes ? answer(-EACCES) : 0;
+  if (p.file == ProcFile::kMem) {
+    if (writes) memory_file_opened() = true;
+    return 0;
+  }
   if (writes || (flags & O_PATH) != 0) return 0;
   SysResult r = exists(dirfd, path);
   if (failed(r)) return answer(r);
   for (const Generated& g : kGenerated) {
     if (g.file != p.file) continue;
     TextFile text(g.name);
-    r = g.write(text);
+    r = g.write(text, {thread_of(turn, p), dirfd, path});
     return answer(failed(r) ? r : text.finish(flags));
   }
   return 0;
@@ -205,6 +234,20 @@ const char* redirect_path(Turn& turn, i32 dirfd, const char* path, bool nofollow
     case ProcFile::kNumaMaps: return kNowhere;
     default: return path;
   }
+}
+
+void before_memory_file_write(Turn& turn, i32 fd, u64 offset, u64 n) {
+  if (!memory_file_opened() || n == 0) return;
+  char path[128];
+  if (!descriptor_path(fd, path, sizeof path) || !starts_with(path, "/proc/")) return;
+  ProcPath p = parse_proc_path(path);
+  if (p.file != ProcFile::kMem || !is_own(turn, p.owner) || !is_own(turn, p.task)) return;
+  constexpr u64 kSeekCur = 1;
+  if (offset == kFilePosition) offset = static_cast<u64>(raw_syscall(__NR_lseek, static_cast<u64>(fd), 0, kSeekCur));
+  // The kernel writes also where the guest may not, so this is not before_write().
+  u64 end = offset + n;
+  if (end > kUserEnd || end < offset) end = kUserEnd;
+  if (offset < end) translate::invalidate(turn, page_down(offset), page_up(end));
 }
 
 bool is_fd_directory(Turn& turn, i32 fd) {

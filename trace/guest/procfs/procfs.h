@@ -2,8 +2,8 @@
 //
 // syscall/ asks here before it passes a path to the kernel. Paths are what the guest gave, already copied from its memory.
 // Answered: /proc/self, /proc/thread-self, /proc/<own pid or thread id> and their task/<tid> folders, for exe, maps, smaps,
-// smaps_rollup, numa_maps (refused), auxv, cmdline, environ, mem, and hidden descriptors in fd and fdinfo. stat, status, statm,
-// comm and the rest pass through: their sizes and counts include the engine's (docs/limits.md).
+// smaps_rollup, numa_maps (does not exist), auxv, cmdline, environ, stat, status, statm and hidden descriptors in fd and fdinfo. The
+// resident sizes in status and statm, and everything else, are the kernel's and include the engine (docs/limits.md).
 #pragma once
 
 #include "trace/guest/run/turn.h"
@@ -23,6 +23,11 @@ SysResult readlink(Turn& turn, i32 dirfd, const char* path, char* buffer, u64 si
 /// `path` itself. `nofollow`: the call is about the link itself. Points into static storage of the engine, valid until the
 /// next call under the same turn; an answer other than `path` is absolute, `dirfd` does not matter to it.
 const char* redirect_path(Turn& turn, i32 dirfd, const char* path, bool nofollow);
+
+inline constexpr u64 kFilePosition = ~0ull;
+/// A system call is about to write n bytes to `fd` at `offset` (kFilePosition: where it stands): drops code there when it is the
+/// guest's own /proc/self/mem. Cheap as long as the guest has opened none for writing.
+void before_memory_file_write(Turn& turn, i32 fd, u64 offset, u64 n);
 
 /// True when descriptor `fd` is a folder whose listing shows this process's descriptors (/proc/self/fd, fdinfo).
 bool is_fd_directory(Turn& turn, i32 fd);

@@ -81,8 +81,8 @@ SysResult TextFile::finish(u64 flags) {
   return result;
 }
 
-LineReader::LineReader(const char* path) : buffer_(static_cast<char*>(engine_reserve(kBufferBytes))) {
-  SysResult r = raw_syscall(__NR_openat, static_cast<u64>(AT_FDCWD), arg(path), O_RDONLY | O_CLOEXEC);
+LineReader::LineReader(const char* path, i32 dirfd) : buffer_(static_cast<char*>(engine_reserve(kBufferBytes))) {
+  SysResult r = raw_syscall(__NR_openat, static_cast<u64>(static_cast<i64>(dirfd)), arg(path), O_RDONLY | O_CLOEXEC);
   if (failed(r)) {
     error_ = r;
   } else {

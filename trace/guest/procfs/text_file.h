@@ -34,7 +34,7 @@ inline constexpr char kMemfdPrefix[] = "detrec:";
 /// Reads a file line by line.
 class LineReader {
  public:
-  explicit LineReader(const char* path);
+  explicit LineReader(const char* path, i32 dirfd = -100 /* AT_FDCWD */);
   ~LineReader();
   LineReader(const LineReader&) = delete;
   LineReader& operator=(const LineReader&) = delete;
