@@ -12,6 +12,8 @@
 #include <cstdio>
 #include <cstring>
 
+#include "frontend/launch/job_control.h"
+
 namespace detrec::frontend {
 namespace {
 
@@ -78,35 +80,6 @@ void pass_on(const siginfo_t& info, pid_t child) {
   }
 }
 
-/// Stops detrec as its child was stopped, so that the shell sees it; returns once detrec is continued.
-void stop_with(int signal_number) {
-  struct sigaction standard = {};
-  standard.sa_handler = SIG_DFL;
-  struct sigaction before;
-  sigset_t only;
-  sigemptyset(&only);
-  sigaddset(&only, signal_number);
-  if (signal_number != SIGSTOP) sigaction(signal_number, &standard, &before);
-  raise(signal_number);
-  sigprocmask(SIG_UNBLOCK, &only, nullptr);  // stops here (SIGSTOP: in raise)
-  sigprocmask(SIG_BLOCK, &only, nullptr);
-  if (signal_number != SIGSTOP) sigaction(signal_number, &before, nullptr);
-}
-
-/// After detrec itself was continued: continues the child unless the same SIGCONT (sent to the group) reached
-/// it too.
-void continue_child(pid_t child) {
-  sigset_t only;
-  sigemptyset(&only);
-  sigaddset(&only, SIGCONT);
-  const timespec at_once = {};
-  while (sigtimedwait(&only, nullptr, &at_once) > 0) continue;
-  siginfo_t info = {};
-  if (waitid(P_PID, static_cast<id_t>(child), &info, WNOHANG | WCONTINUED) == 0 && info.si_pid == child)
-    return;
-  kill(child, SIGCONT);
-}
-
 /// Waits for the child's end while passing signals on. All signals are blocked here and taken one by one.
 int supervise(pid_t child) {
   sigset_t all;
@@ -115,8 +88,7 @@ int supervise(pid_t child) {
     int status = 0;
     const pid_t changed = waitpid(child, &status, WNOHANG | WUNTRACED);
     if (changed == child && WIFSTOPPED(status)) {
-      stop_with(WSTOPSIG(status));
-      continue_child(child);
+      stop_together(child, WSTOPSIG(status));
       continue;
     }
     if (changed == child) return status;

@@ -70,6 +70,19 @@ void report_signals() {
   }
 }
 
+/// Stops itself and is continued by a child of its own.
+void stop_and_go_on() {
+  const pid_t self = getpid();
+  const pid_t child = fork();
+  if (child == 0) {
+    usleep(300'000);
+    kill(self, SIGCONT);
+    _exit(0);
+  }
+  raise(SIGSTOP);
+  std::puts("going on");
+}
+
 int act(Launch& launch, int argc, char** argv) {
   const std::string verb = argc > 4 ? argv[4] : "";
   const char* argument = argc > 5 ? argv[5] : "";
@@ -93,6 +106,7 @@ int act(Launch& launch, int argc, char** argv) {
   if (verb == "fds") print_descriptors(launch);
   if (verb == "sigstate") print_signal_state();
   if (verb == "signals") report_signals();
+  if (verb == "stop-itself") stop_and_go_on();
   if (verb == "alarm") {
     itimerval timer = {};
     getitimer(ITIMER_REAL, &timer);

@@ -246,6 +246,15 @@ TEST(Launch, AStoppedGuestStopsDetrecAndBothGoOn) {
   EXPECT_EQ(run.exit_status(), 0);
 }
 
+TEST(Launch, AGuestContinuedByOthersTakesDetrecAlong) {
+  Detrec run({}, {"stop-itself"});
+  const int stopped = run.wait(WUNTRACED);
+  ASSERT_TRUE(WIFSTOPPED(stopped));
+  EXPECT_EQ(WSTOPSIG(stopped), SIGSTOP);
+  EXPECT_EQ(run.line(), "going on");
+  EXPECT_EQ(run.exit_status(), 0);
+}
+
 TEST(Launch, TheGuestDiesWithDetrec) {
   Detrec run({}, {"sleep"});
   const pid_t guest = std::atoi(run.line().c_str());
