@@ -66,6 +66,9 @@ Thread& create_first_thread() {
   thread.pid = static_cast<i32>(raw_syscall(__NR_getpid));
   process().threads = &thread;
   process().thread_count = 1;
+  wire::Launch* launch = process().launch;
+  bool begins = process().first && launch != nullptr && launch->phase == wire::LaunchPhase::kStarting;
+  if (begins) ++launch->stats.threads;  // an execve goes on with the thread it has
   return thread;
 }
 

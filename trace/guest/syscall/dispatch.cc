@@ -105,7 +105,8 @@ SysResult passed_on(Turn& turn, const SyscallRow& row) {
     case __NR_mlockall:
       return mlockall(turn);
     default:
-      return direct(turn, row);
+      // Devices take their time; these calls write no guest memory that a bounce buffer cannot stand in for.
+      return row.has(syscalls::kSlow) ? may_block(turn, row) : direct(turn, row);
   }
 }
 

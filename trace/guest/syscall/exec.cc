@@ -49,27 +49,69 @@ SysResult count_arguments(GuestAddr argv) {
   return error(E2BIG);
 }
 
+/// True when the file begins with "#!".
+bool is_script(i32 dirfd, const char* path) {
+  u64 fd = static_cast<u64>(dirfd);
+  bool own = path[0] != 0;
+  if (own) {
+    SysResult opened = raw_syscall(__NR_openat, static_cast<u64>(dirfd), arg(path), O_RDONLY | O_CLOEXEC);
+    if (failed(opened)) return false;
+    fd = static_cast<u64>(opened);
+  }
+  char start[2] = {};
+  raw_syscall(__NR_pread64, fd, arg(start), sizeof(start), 0);
+  if (own) raw_syscall(__NR_close, fd);
+  return start[0] == '#' && start[1] == '!';
+}
+
+/// Puts the name of descriptor `fd` in the file system into `to` (kPathMax bytes); false when it has none.
+bool name_of_fd(i32 fd, char* to) {
+  constexpr char kGone[] = " (deleted)";
+  constexpr SysResult kGoneLength = sizeof(kGone) - 1;
+  char link[48];
+  format(link, sizeof(link), "/proc/self/fd/%d", fd);
+  SysResult n = raw_syscall(__NR_readlink, arg(link), arg(to), kPathMax - 1);
+  if (failed(n)) return false;
+  to[n] = 0;
+  return to[0] == '/' && (n < kGoneLength || strcmp(to + n - kGoneLength, kGone) != 0);
+}
+
+/// Appends "/" and `relative`; false when the result would be too long.
+bool append(char* path, const char* relative) {
+  if (relative[0] == 0) return true;
+  u64 length = strlen(path);
+  if (length + strlen(relative) + 2 > kPathMax) return false;
+  path[length] = '/';
+  copy_string(path + length + 1, relative, kPathMax - length - 1);
+  return true;
+}
+
 /// Turns a path relative to a descriptor, or the descriptor itself, into one that the new image can open.
-/// False when it is too long.
-bool resolve_directory(i32 dirfd, char* path) {
-  if (path[0] == '/' || (dirfd == AT_FDCWD && path[0] != 0)) return true;
+SysResult resolve_directory(i32 dirfd, char* path) {
+  if (path[0] == '/' || (dirfd == AT_FDCWD && path[0] != 0)) return 0;
   char relative[kPathMax];
   copy_string(relative, path, sizeof(relative));
-  char link[48];
-  format(link, sizeof(link), "/proc/self/fd/%d", dirfd);
-  SysResult n = raw_syscall(__NR_readlink, arg(link), arg(path), kPathMax - 1);
-  bool unnamed = failed(n) || path[0] != '/' || (n >= 10 && strncmp(path + n - 10, " (deleted)", 10) == 0);
-  if (unnamed) {
+  bool closes = (raw_syscall(__NR_fcntl, static_cast<u64>(dirfd), F_GETFD) & FD_CLOEXEC) != 0;
+  if (is_script(dirfd, relative)) {
+    // The interpreter gets this name, as from the kernel; it cannot open it when the descriptor is closed.
+    if (closes) return error(ENOENT);
+    format(path, kPathMax, "/dev/fd/%d", dirfd);
+  } else if (!name_of_fd(dirfd, path)) {
     // No name in the file system: the descriptor has to survive until the new image has opened it.
     raw_syscall(__NR_fcntl, static_cast<u64>(dirfd), F_SETFD, 0);
-    n = static_cast<SysResult>(copy_string(path, link, kPathMax));
+    format(path, kPathMax, "/proc/self/fd/%d", dirfd);
   }
-  path[n] = 0;
-  if (relative[0] == 0) return true;
-  if (static_cast<u64>(n) + strlen(relative) + 2 > kPathMax) return false;
-  path[n] = '/';
-  copy_string(path + n + 1, relative, kPathMax - static_cast<u64>(n) - 1);
-  return true;
+  return append(path, relative) ? 0 : error(ENAMETOOLONG);
+}
+
+/// What the kernel itself says to executing the file, apart from its format. Kernels before 6.14 cannot be
+/// asked: 0.
+SysResult ask_kernel(i32 dirfd, const char* path, u32 flags) {
+  constexpr u32 kExecveCheck = 0x10000;  // AT_EXECVE_CHECK
+  const u64 argv[] = {arg("detrec-guest"), 0}, envp[] = {0};
+  SysResult r = raw_syscall(__NR_execveat, static_cast<u64>(dirfd), arg(path), arg(argv), arg(envp),
+                            flags | kExecveCheck);
+  return r == error(EINVAL) ? 0 : r;
 }
 
 /// A program that would get other rights runs without them: the engine has none to give.
@@ -94,9 +136,10 @@ SysResult check(Turn& turn, const Request& request, char* path) {
   GuestAddr instead = path_for_kernel(turn, request.dirfd, request.path, path, false);
   const char* checked = instead == request.path ? given : reinterpret_cast<const char*>(instead);
   if (SysResult r = load::check_executable(request.dirfd, checked, request.flags); failed(r)) return r;
+  if (SysResult r = ask_kernel(request.dirfd, checked, request.flags); failed(r)) return r;
   if (checked != given) copy_string(given, checked, sizeof(given));
   copy_string(path, given, kPathMax);
-  return resolve_directory(request.dirfd, path) ? 0 : error(ENAMETOOLONG);
+  return resolve_directory(request.dirfd, path);
 }
 
 /// The kernel's execve of the engine. Returns only when it failed.

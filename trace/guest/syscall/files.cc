@@ -1,8 +1,10 @@
 #include "trace/guest/syscall/files.h"
 
 #include <asm/errno.h>
+#include <asm/stat.h>
 #include <asm/unistd_64.h>
 #include <linux/fcntl.h>
+#include <linux/stat.h>
 
 #include "trace/guest/base/probe.h"
 #include "trace/guest/base/string.h"
@@ -73,6 +75,18 @@ SysResult readlink(Turn& turn, i32 dirfd, const char* path, GuestAddr buffer, u6
   return memory::write_guest(turn, buffer, target, static_cast<u64>(r)) ? r : error(EFAULT);
 }
 
+/// True when opening the file may wait for somebody at its other end, or for a device.
+bool may_wait_to_open(const SyscallRow& row, const Args& args) {
+  constexpr u32 kTypeMask = S_IFMT;
+  if (!row.takes_path()) return true;
+  struct stat status;
+  SysResult r = raw_syscall(__NR_newfstatat, static_cast<u64>(dirfd_of(row, args)), args[row.paths[0].arg],
+                            arg(&status), 0);
+  if (failed(r)) return false;
+  u32 type = status.st_mode & kTypeMask;
+  return type != S_IFREG && type != S_IFDIR;
+}
+
 /// Apart, so that the buffer is off the stack while the call waits.
 [[gnu::noinline]] SysResult ask_procfs(Turn& turn, const SyscallRow& row, Args& args, char* path,
                                        bool& handled) {
@@ -100,7 +114,8 @@ SysResult on_path(Turn& turn, const SyscallRow& row) {
       if (handled) return r;
     }
   }
-  return row.has(syscalls::kBlocks) ? kernel_wait(turn, row.number, args) : execute(row.number, args);
+  bool waits = row.has(syscalls::kBlocks) && (alone() || may_wait_to_open(row, args));
+  return waits ? kernel_wait(turn, row.number, args) : execute(row.number, args);
 }
 
 SysResult getdents(Turn& turn, const SyscallRow& row) {
