@@ -115,7 +115,7 @@ def make_workloads(scratch, bench_programs, scale):
         compute("bzip2", "bzip2", "-c", beginning_of(text, 10)),
         compute("xz", "xz", "-c", "-T1", beginning_of(text, 2)),
         compute("sqlite3 300k rows", "sqlite3", ":memory:", sqlite_script(size(300_000))),
-        compute("python3", "python3", PROGRAMS / "mixed.py", size(40)),
+        compute("python3", "/usr/bin/python3", PROGRAMS / "mixed.py", size(40)),
         compute("perl", "perl", PROGRAMS / "mixed.pl", size(70)),
         compute("cc1 -O2", compiler_proper(), "-quiet", "-O2", source, "-o", "-"),
         compute("recursive calls", bench_programs / "recursive_calls", 40 if scale >= 1 else 25),
