@@ -5,7 +5,6 @@
 #include <asm/stat.h>
 #include <asm/unistd_64.h>
 #include <linux/fcntl.h>
-#include <linux/stat.h>
 
 #include "trace/guest/base/arena.h"
 #include "trace/guest/base/print.h"

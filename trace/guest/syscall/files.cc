@@ -4,7 +4,6 @@
 #include <asm/stat.h>
 #include <asm/unistd_64.h>
 #include <linux/fcntl.h>
-#include <linux/stat.h>
 
 #include "trace/guest/base/probe.h"
 #include "trace/guest/base/string.h"
@@ -77,14 +76,13 @@ SysResult readlink(Turn& turn, i32 dirfd, const char* path, GuestAddr buffer, u6
 
 /// True when opening the file may wait for somebody at its other end, or for a device.
 bool may_wait_to_open(const SyscallRow& row, const Args& args) {
-  constexpr u32 kTypeMask = S_IFMT;
   if (!row.takes_path()) return true;
   struct stat status;
   SysResult r = raw_syscall(__NR_newfstatat, static_cast<u64>(dirfd_of(row, args)), args[row.paths[0].arg],
                             arg(&status), 0);
   if (failed(r)) return false;
   u32 type = status.st_mode & kTypeMask;
-  return type != S_IFREG && type != S_IFDIR;
+  return type != kRegularFile && type != kDirectory;
 }
 
 /// Apart, so that the buffer is off the stack while the call waits.

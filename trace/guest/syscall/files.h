@@ -8,6 +8,10 @@ namespace detrec::guest::syscall {
 
 inline constexpr u64 kPathMax = 4096;
 
+/// File types in st_mode (man 7 inode).
+inline constexpr u32 kTypeMask = 0170000, kRegularFile = 0100000, kDirectory = 0040000,
+                     kBlockDevice = 0060000;
+
 /// Calls of Subject::kPath.
 SysResult on_path(Turn& turn, const SyscallRow& row);
 

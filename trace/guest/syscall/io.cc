@@ -5,12 +5,12 @@
 #include <asm/unistd_64.h>
 #include <linux/fs.h>
 #include <linux/poll.h>
-#include <linux/stat.h>
 
 #include "trace/guest/base/probe.h"
 #include "trace/guest/base/syscall.h"
 #include "trace/guest/memory/guest_memory.h"
 #include "trace/guest/syscall/blocking.h"
+#include "trace/guest/syscall/files.h"
 #include "trace/guest/syscall/host_clock.h"
 #include "trace/guest/syscall/ranges.h"
 
@@ -24,8 +24,8 @@ constexpr u64 kWritable = 4096;
 bool never_waits_for_others(u64 fd) {
   struct stat status;
   if (failed(raw_syscall(__NR_fstat, fd, arg(&status)))) return true;  // a bad descriptor: the call says so
-  u32 type = status.st_mode & S_IFMT;
-  return type == S_IFREG || type == S_IFDIR || type == S_IFBLK;
+  u32 type = status.st_mode & kTypeMask;
+  return type == kRegularFile || type == kDirectory || type == kBlockDevice;
 }
 
 /// What is there, without waiting; -EAGAIN or -EOPNOTSUPP when only a waiting call can tell.
