@@ -1,0 +1,10 @@
+// Which Special class each of Zydis's mnemonics belongs to.
+#pragma once
+
+#include "tests/unit/decode/oracle.h"
+
+namespace detrec::guest::test {
+
+Special expected_special(const Reference& ref);
+
+}  // namespace detrec::guest::test
