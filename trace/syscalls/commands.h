@@ -39,7 +39,7 @@ struct CommandRow {
   std::int16_t error = 0;             ///< as SyscallRow::error
   std::uint8_t creates_arg = kNoArg;  ///< as SyscallRow::creates_arg
   Arg args[kMaxCommandArgs];          ///< what stands where, from first_command_arg() on
-  char name[36] = {};
+  char name[40] = {};
 
   constexpr bool has(CommandFlag flag) const { return (flags & flag) != 0; }
 };

@@ -88,7 +88,7 @@ constexpr CommandRow kKeyctlRows[] = {
     pass(3, "KEYCTL_REVOKE", {kInt}),
     pass(4, "KEYCTL_CHOWN", {kInt, kUserId, kUserId}),
     pass(5, "KEYCTL_SETPERM", {kInt, kFlags}),
-    pass(6, "KEYCTL_DESCRIBE", {kInt, out_up_to(3), kSize}),
+    pass(6, "KEYCTL_DESCRIBE", {kInt, memory(ArgKind::kOut, Length::kIfFits, 1, 3), kSize}),
     pass(7, "KEYCTL_CLEAR", {kInt}),
     pass(8, "KEYCTL_LINK", {kInt, kInt}),
     pass(9, "KEYCTL_UNLINK", {kInt, kInt}),

@@ -115,6 +115,7 @@ std::uint64_t Walk::capacity_of(const Arg& arg, std::uint64_t address) {
     case Length::kFixed:
       return arg.size;
     case Length::kArg:
+    case Length::kIfFits:
     case Length::kMinArgResult:
       return arg.header + smaller(count, kMaxCount) * arg.size;
     case Length::kPointee:
@@ -157,6 +158,8 @@ std::uint64_t Walk::written_size(const Arg& arg, std::uint64_t address) {
       if (args_[arg.ref] == 0 || !load(args_[arg.ref], after)) return 0;
       return smaller(capacity, std::uint64_t{after} * (arg.size == 0 ? 1 : arg.size));
     }
+    case Length::kIfFits:
+      return result <= capacity ? result : 0;
     case Length::kRequest:
       return result > 0 ? smaller(capacity, result) : capacity;
     case Length::kSelfSize: {

@@ -150,8 +150,6 @@ constexpr CommandRow kArchPrctlRows[] = {
     refuse(EOPNOTSUPP, 0x1023, "ARCH_REQ_XCOMP_PERM", {kInt}),
     refuse(EINVAL, 0x1024, "ARCH_GET_XCOMP_GUEST_PERM", {out(8)}),
     refuse(EINVAL, 0x1025, "ARCH_REQ_XCOMP_GUEST_PERM", {kInt}),
-    refuse(EINVAL, 0x1030, "ARCH_XCOMP_TILECFG"),
-    refuse(EINVAL, 0x1031, "ARCH_XCOMP_TILEDATA"),
     refuse(EINVAL, 0x2001, "ARCH_MAP_VDSO_X32", {kAddress}),
     refuse(EINVAL, 0x2002, "ARCH_MAP_VDSO_32", {kAddress}),
     refuse(EINVAL, 0x2003, "ARCH_MAP_VDSO_64", {kAddress}),

@@ -22,7 +22,7 @@ enum class Use : std::uint8_t {
 struct Option {
   std::uint32_t level;
   std::uint32_t number;
-  char name[36];
+  char name[40];
   Use use = Use::kBoth;
   int error = ENOPROTOOPT;
 };
@@ -292,7 +292,6 @@ constexpr Option kOptions[] = {
     {kIpv6, 60, "IPV6_RECVPATHMTU"},
     {kIpv6, 61, "IPV6_PATHMTU", Use::kGet},
     {kIpv6, 62, "IPV6_DONTFRAG"},
-    {kIpv6, 63, "IPV6_USE_MIN_MTU"},
     {kIpv6, 64, "IP6T_SO_SET_REPLACE", Use::kRefused},
     {kIpv6, 65, "IP6T_SO_SET_ADD_COUNTERS", Use::kRefused},
     {kIpv6, 66, "IPV6_RECVTCLASS"},

@@ -276,7 +276,7 @@ constexpr SyscallRow kLowRows[] = {
     // calls.
     refused(ENOSYS, 206, "io_setup", {kCount, out(8)}),
     refused(ENOSYS, 207, "io_destroy", {kWord}),
-    refused(ENOSYS, 208, "io_getevents", {kWord, kLong, kLong, out_up_to(2, 32), in(16)}),
+    refused(ENOSYS, 208, "io_getevents", {kWord, kWord, kWord, out_up_to(2, 32), in(16)}),
     refused(ENOSYS, 209, "io_submit", {kWord, kCount, kAddress}),
     refused(ENOSYS, 210, "io_cancel", {kWord, kAddress, out(32)}),
     refused(ENOSYS, 211, "get_thread_area"),
@@ -414,6 +414,7 @@ constexpr SyscallRow kLowRows[] = {
     special(kOnPath, 304, "open_by_handle_at", {kDirFd, in_as(Length::kFileHandle), kFlags})
         .creates_fd()
         .blocks()
+        .restarts(Restart::kWithSaRestart)
         .or_error(EPERM),
     direct(305, "clock_adjtime", {kInt, inout(208)}),
     direct(306, "syncfs", {kFd}).slow(),
@@ -455,7 +456,7 @@ constexpr SyscallRow kLowRows[] = {
     refused(EINVAL, 331, "pkey_free", {kInt}),
     special(kOnPath, 332, "statx", {kDirFd, kPath, kFlags, kFlags, out(256)})
         .path(1, 0, Follow::kUnlessFlag, 2),
-    refused(ENOSYS, 333, "io_pgetevents", {kWord, kLong, kLong, out_up_to(2, 32), in(16), in(16)}),
+    refused(ENOSYS, 333, "io_pgetevents", {kWord, kWord, kWord, out_up_to(2, 32), in(16), in(16)}),
     // The kernel would store the cpu number and abort sequences at times of its own. C libraries do without.
     refused(ENOSYS, 334, "rseq", {kAddress, kSize, kFlags, kUnsigned}),
     refused(ENOSYS, 335, "uretprobe"),  // for the kernel's own trampolines

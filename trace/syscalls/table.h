@@ -90,6 +90,7 @@ enum class Length : std::uint8_t {
   kArg,           ///< value of argument `ref`, times `size`
   kMinArgResult,  ///< the smaller of argument `ref` and the result, times `size`, plus `header` bytes in
                   ///< front
+  kIfFits,        ///< the result; nothing if that is more than argument `ref`
   kPointee,      ///< argument `ref` points to a 32-bit length: the smaller of its values before and after the
                  ///< call, times `size` if that is not 0
   kString,       ///< up to and with the NUL
