@@ -4,6 +4,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <thread>
+
 #include "tests/unit/signal/fake_engine.h"
 #include "trace/guest/signal/frame.h"
 #include "trace/guest/signal/host_handler.h"
@@ -206,6 +208,50 @@ TEST(Delivery, BlockedMeanwhileGoesBackToTheKernel) {
     engine.set_mask(0);
     deliver_pending(engine.turn());
     EXPECT_EQ(reinterpret_cast<const siginfo_t*>(&frame_of(engine).info)->si_value.sival_int, 77);
+  });
+}
+
+TEST(Delivery, BlockedByAnothersHandlerGoesBackToTheKernel) {
+  EXPECT_IN_CHILD([] {
+    FakeEngine engine;
+    engine.set_action(SIGUSR1, FakeEngine::kHandler, 0, bit(SIGUSR2));
+    engine.set_action(SIGUSR2, FakeEngine::kHandler);
+    kill(getpid(), SIGUSR1);
+    // The window in which a second signal is let in: the mask in memory is behind the kernel's.
+    SignalSet none = 0;
+    syscall(SYS_rt_sigprocmask, SIG_SETMASK, &none, nullptr, 8);
+    kill(getpid(), SIGUSR2);
+    EXPECT_EQ(engine.state().pending, bit(SIGUSR1) | bit(SIGUSR2));
+    deliver_pending(engine.turn());
+    EXPECT_EQ(frame_of(engine).info.signo, SIGUSR1);
+    EXPECT_EQ(engine.state().pending, 0u);
+    sigset_t pending;
+    sigpending(&pending);
+    EXPECT_TRUE(sigismember(&pending, SIGUSR2));
+    engine.return_from_handler();
+    EXPECT_EQ(frame_of(engine).info.signo, SIGUSR2);
+  });
+}
+
+TEST(Delivery, ANewThreadTakesItsOwnSignals) {
+  EXPECT_IN_CHILD([] {
+    FakeEngine engine;
+    engine.set_action(SIGUSR1, FakeEngine::kHandler);
+    engine.set_mask(bit(SIGTERM));
+    Thread child;
+    init_child_thread(engine.thread(), child);
+    SignalSet all = ~u64{0};
+    syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, nullptr, 8);
+    std::thread([&] {
+      start_thread(child);
+      context().thread = &child;
+      EXPECT_TRUE(deliverable(engine.turn()));
+      deliver_pending(engine.turn());
+      EXPECT_EQ(kernel_mask(), bit(SIGTERM));
+      kill(getpid(), SIGUSR1);  // the other thread has it blocked
+      EXPECT_EQ(child.signals.pending, bit(SIGUSR1));
+      EXPECT_EQ(engine.state().pending, 0u);
+    }).join();
   });
 }
 

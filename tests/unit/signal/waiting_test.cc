@@ -2,10 +2,13 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/epoll.h>
+#include <sys/ptrace.h>
 #include <sys/select.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
+#include <sys/user.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "tests/unit/signal/fake_engine.h"
@@ -136,6 +139,55 @@ TEST(Waiting, SignalAtEveryByteOfTheWindow) {
   });
 }
 
+/// Steps a child to every instruction of detrec_interruptible in turn and sends it a signal there.
+TEST(Waiting, SignalAtEveryInstruction) {
+  int instructions = 0, not_started = 0, finished = 0;
+  for (int stop_after = 0;; ++stop_after) {
+    pid_t child = fork();
+    if (child == 0) {
+      FakeEngine engine;
+      engine.set_action(SIGUSR1, kHandler);
+      SysResult own_pid = getpid();
+      if (ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) != 0) _exit(99);
+      raise(SIGSTOP);
+      SysResult r = call(engine, SYS_getpid);
+      deliver_pending(engine.turn());
+      if (engine.regs().pc != kHandler) _exit(98);
+      _exit(r == kERestartNoIntr ? 1 : r == own_pid ? 2 : 97);
+    }
+    int status;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 99) GTEST_SKIP() << "ptrace is not allowed here";
+    ASSERT_TRUE(WIFSTOPPED(status));
+    auto rip = [&] {
+      return static_cast<u64>(ptrace(PTRACE_PEEKUSER, child, offsetof(user_regs_struct, rip), nullptr));
+    };
+    auto step = [&] {
+      ptrace(PTRACE_SINGLESTEP, child, nullptr, nullptr);
+      waitpid(child, &status, 0);
+    };
+    while (rip() != at(detrec_interruptible)) step();
+    bool inside = true;
+    u64 first = rip();
+    for (int i = 0; i < stop_after && inside; ++i) {
+      step();
+      inside = rip() >= first && rip() < at(detrec_window_not_started);
+    }
+    ptrace(inside ? PTRACE_CONT : PTRACE_KILL, child, nullptr, SIGUSR1);
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    if (!inside) break;
+    ++instructions;
+    ASSERT_TRUE(WIFEXITED(status)) << stop_after << ": " << status;
+    int expected = finished > 0 ? 2 : WEXITSTATUS(status);
+    EXPECT_EQ(WEXITSTATUS(status), expected) << "not monotonous at " << stop_after;
+    not_started += WEXITSTATUS(status) == 1;
+    finished += WEXITSTATUS(status) == 2;
+  }
+  EXPECT_EQ(finished, 2);  // pop, ret
+  EXPECT_EQ(not_started, instructions - 2);
+  EXPECT_EQ(instructions, 17);
+}
+
 TEST(Waiting, ResultsBecomeWhatTheGuestSees) {
   EXPECT_IN_CHILD([] {
     FakeEngine engine;
@@ -236,6 +288,26 @@ TEST(Waiting, MaskForTheTimeOfACall) {
       }
     });
   }
+}
+
+TEST(Waiting, ASignalThatTheEngineHoldsEndsACallWithAMask) {
+  EXPECT_IN_CHILD([] {
+    FakeEngine engine;
+    engine.set_action(SIGSEGV, kHandler, SA_RESTART);
+    engine.set_mask(bit(SIGSEGV));
+    kill(getpid(), SIGSEGV);
+    SignalSet none = 0;
+    engine.finish_syscall(SYS_rt_sigsuspend, rt_sigsuspend(engine.turn(), at(&none), 8));
+    EXPECT_EQ(engine.regs().pc, kHandler);
+    engine.return_from_handler();
+    EXPECT_EQ(engine.regs().pc, kPc);
+    EXPECT_EQ(static_cast<i64>(engine.regs().gpr[kRax]), -EINTR);
+    EXPECT_EQ(engine.state().blocked, bit(SIGSEGV));
+    // The same in a call that goes through the interruptible one alone.
+    kill(getpid(), SIGSEGV);
+    EXPECT_EQ(call(engine, SYS_ppoll, 0, 0, 0, at(&none), 8), kERestartNoHand);
+    EXPECT_TRUE(engine.state().restore_saved);
+  });
 }
 
 TEST(Waiting, MaskEndsWithACallThatIsNotInterrupted) {
