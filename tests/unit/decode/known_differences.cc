@@ -23,6 +23,20 @@ bool is_lwp(const Reference& ref, DecodeStatus, const Insn&) {
          ref.insn.mnemonic == ZYDIS_MNEMONIC_LWPVAL;
 }
 
+/// RAO-INT, AVX-IFMA, AVX-VNNI-INT8 and -INT16, AVX-NE-CONVERT, SHA512, SM3, SM4, CMPccXADD, AMX-FP16,
+/// AMX-COMPLEX.
+bool is_newer_extension(const Reference& ref, DecodeStatus status, const Insn& insn) {
+  if (ref.status != ZYDIS_STATUS_DECODING_ERROR || status != DecodeStatus::kOk) return false;
+  const unsigned op = insn.opcode;
+  if (insn.encoding == Encoding::kLegacy) return insn.map == OpcodeMap::k0F38 && op == 0xfc;
+  if (insn.encoding != Encoding::kVex) return false;
+  if (insn.map == OpcodeMap::k0F3A) return op == 0xde;
+  if (insn.map != OpcodeMap::k0F38) return false;
+  return op == 0x50 || op == 0x51 || op == 0x5c || op == 0x6c || op == 0x72 || op == 0xb0 || op == 0xb1 ||
+         op == 0xb4 || op == 0xb5 || (op >= 0xcb && op <= 0xcd) || op == 0xd2 || op == 0xd3 || op == 0xda ||
+         (op >= 0xe0 && op <= 0xef);
+}
+
 constexpr KnownDifference kKnown[] = {
     {Property::kValidity,
      "3DNow! is refused: no processor since AMD's family 10h (Intel's: none) executes it",
@@ -128,6 +142,15 @@ constexpr KnownDifference kKnown[] = {
     {Property::kFlags, "uiret pops all flags (SDM 2D)", is_uiret},
     {Property::kGprRead, "llwpcb, lwpins, lwpval read their register operand (APM 3)", is_lwp},
     {Property::kGprWritten, "llwpcb, lwpins, lwpval do not write their register operand (APM 3)", is_lwp},
+    {Property::kValidity, "extensions newer than Zydis 4.0", is_newer_extension},
+    {Property::kValidity, "ptwrite refuses a 66 prefix (SDM 2B, and a processor)",
+     [](const Reference& ref, DecodeStatus, const Insn&) {
+       return ref.insn.mnemonic == ZYDIS_MNEMONIC_PTWRITE;
+     }},
+    {Property::kMemory, "movsxd to 16 bits loads 2 bytes (SDM 2B, and a processor)",
+     [](const Reference& ref, DecodeStatus, const Insn& insn) {
+       return ref.insn.mnemonic == ZYDIS_MNEMONIC_MOVSXD && insn.operand_size == 2;
+     }},
 };
 
 }  // namespace

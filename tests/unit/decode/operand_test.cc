@@ -174,6 +174,8 @@ TEST(DecodeMemory, Others) {
   EXPECT_TRUE(insn_of("0f a3 08").is_bit_string);
   EXPECT_FALSE(insn_of("0f a3 c8").is_bit_string);
   EXPECT_FALSE(insn_of("0f ba 20 05").is_bit_string);
+  EXPECT_EQ(insn_of("66 63 03").mem[0].size, 2);  // movsxd ax, [rbx]
+  EXPECT_EQ(insn_of("48 63 03").mem[0].size, 4);
   EXPECT_EQ(insn_of("dd 30").mem[0].size, 108);
   EXPECT_EQ(insn_of("66 d9 30").mem[0].size, 14);
   EXPECT_EQ(insn_of("48 0f c7 08").mem[0].size, 16);

@@ -103,6 +103,28 @@ TEST(DecodeEvex, RoundingAndBroadcast) {
   EXPECT_EQ(insn_of("62 f6 7d 48 98 40 01").mem[0].disp, 64);         // vfmadd132ph
 }
 
+// Zydis 4.0 does not know these: the encodings are from Intel's ISA extensions reference.
+TEST(DecodeVex, NewerExtensions) {
+  Insn i = insn_of("c4 e2 e9 e2 0b");  // cmpbxadd [rbx], rcx, rdx
+  EXPECT_EQ(i.gpr_written, gprs({kRcx}));
+  EXPECT_EQ(i.gpr_read, gprs({kRbx, kRcx, kRdx}));
+  EXPECT_EQ(i.flags_written, kFlagsStatus);
+  EXPECT_TRUE(i.mem[0].read && i.mem[0].write);
+  EXPECT_EQ(i.mem[0].size, 8);
+  EXPECT_EQ(status_of("c4 e2 e9 e2 cb"), DecodeStatus::kInvalid);
+  EXPECT_EQ(insn_of("c4 e2 fd b4 00").mem[0].size, 32);  // vpmadd52luq
+  EXPECT_EQ(status_of("c4 e2 7d b4 00"), DecodeStatus::kInvalid);
+  EXPECT_EQ(insn_of("c4 e2 7f 50 c1").vector_length, 32);       // vpdpbssd
+  EXPECT_EQ(insn_of("c4 e2 7b d2 c1").length, 0);               // no vpdpw.. with F2
+  EXPECT_EQ(insn_of("c4 e2 7a b1 00").mem[0].size, 2);          // vbcstnebf162ps
+  EXPECT_EQ(insn_of("c4 e2 7f cb c1").length, 5);               // vsha512rnds2
+  EXPECT_EQ(insn_of("c4 e3 71 de c1 03").imm_size, 1);          // vsm3rnds2
+  EXPECT_EQ(insn_of("c4 e2 63 5c d1").special, Special::kAmx);  // tdpfp16ps tmm2, tmm1, tmm3
+  i = insn_of("66 0f 38 fc 0b");                                // aand [rbx], ecx
+  EXPECT_EQ(i.mem[0].size, 4);
+  EXPECT_TRUE(i.mem[0].read && i.mem[0].write);
+}
+
 TEST(DecodeXop, Tbm) {
   const Insn i = insn_of("8f e9 78 01 c9");  // blcfill eax, ecx
   EXPECT_EQ(i.encoding, Encoding::kXop);

@@ -243,6 +243,7 @@ DETREC_INLINE void read_immediate(Fields& f, Insn& out, SizeContext context) {
 /// segment, control and debug registers do not exist or cannot be written.
 bool legacy_operands_valid(const Fields& f) {
   if (f.has(kPrefixLock) && !(f.attr(kALock) && f.is_mem)) return false;
+  if (f.has(kPrefix66) && f.attr(kARefuse66)) return false;
   const unsigned reg = f.reg();
   switch (f.row->reg.cls()) {
     case kSeg:

@@ -94,6 +94,7 @@ enum MemSize : std::uint8_t {
   kM64,
   kM512,
   kMV,    // operand size
+  kMZ,    // 2 or 4: operand size, at most 4
   kMY,    // 4 or 8 by W
   kM2Y,   // 8 or 16 by W (cmpxchg8b)
   kMFar,  // far pointer: operand size + 2
@@ -209,10 +210,12 @@ inline constexpr std::uint32_t kADistinct = 1 << 16;   // destination must diffe
 inline constexpr std::uint32_t kACondW = 1 << 17;      // destination written on a condition: also read
 inline constexpr std::uint32_t kAElemBw = 1 << 18;     // EVEX: disp8 is scaled by 1 or 2 by W
 // EVEX.
-inline constexpr std::uint32_t kAEr = 1 << 19;       // b with registers: rounding
-inline constexpr std::uint32_t kASae = 1 << 20;      // b with registers: exceptions suppressed
-inline constexpr std::uint32_t kAMaskZ = 1 << 21;    // zeroing allowed (into registers)
-inline constexpr std::uint32_t kAMaskM = 1 << 22;    // masking allowed
+inline constexpr std::uint32_t kAEr = 1 << 19;  // b with registers: rounding
+inline constexpr std::uint32_t kARefuse66 = 1
+                                            << 19;  // legacy (where kAEr means nothing): #UD with a 66 prefix
+inline constexpr std::uint32_t kASae = 1 << 20;     // b with registers: exceptions suppressed
+inline constexpr std::uint32_t kAMaskZ = 1 << 21;   // zeroing allowed (into registers)
+inline constexpr std::uint32_t kAMaskM = 1 << 22;   // masking allowed
 inline constexpr std::uint32_t kAMaskReq = 1 << 23;  // a mask other than k0 is needed
 inline constexpr std::uint32_t kABcast2 = 1 << 24, kABcast4 = 1 << 25, kABcast8 = 1 << 26;  // element size
 inline constexpr std::uint32_t kABcastMask = kABcast2 | kABcast4 | kABcast8;

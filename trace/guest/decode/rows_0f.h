@@ -180,7 +180,7 @@ constexpr void add_0f_integer_rows(RowList<N>& t) {
   t.add(op(0xae).M(kMNone, kAgen).ext(6).p66());                                               // clwb
   t.add(op(0xae).M(kMNone, kAgen).ext(7).p66());                                               // clflushopt
   t.add(op(0xae).M(kM8, kRw).ext(6).f3().flags(Fx::kCfRest0).special(Special::kShadowStack));  // clrssbsy
-  t.add(op(0xae).ext(4).f3().E(kY, kR));                                                       // ptwrite
+  t.add(op(0xae).ext(4).f3().E(kY, kR).with(kACheck | kARefuse66));                            // ptwrite
   t.add(op(0xae).ext(0).f3().R(kY, kWr).special(Special::kRdfsbase));
   t.add(op(0xae).ext(1).f3().R(kY, kWr).special(Special::kRdgsbase));
   t.add(op(0xae).ext(2).f3().R(kY, kR).special(Special::kWrfsbase));

@@ -77,7 +77,8 @@ constexpr void add_0f38_rows(RowList<N>& t) {
             .implicit(Im::kDirectStore)
             .flags(Fx::kZfRest0)
             .special(Special::kEnqcmd));
-  t.add(op(0xf9).np().M(kMY, kWr).G(kY, kR));  // movdiri
+  t.add(op(0xf9).np().M(kMY, kWr).G(kY, kR));          // movdiri
+  t.add(op(0xfc).M(kMY, kRw).G(kY, kR).with(kANo66));  // RAO-INT: aadd aand aor axor
 }
 
 template <int N>

@@ -143,7 +143,7 @@ constexpr void add_1byte_rows(RowList<N>& t) {
   for (unsigned i = 0; i < 16; ++i)
     t.add(op(0x70 + i).branch(Branch::kJccRel).flags(Fx::kCc).imm(Imm::kRel8).f64());
 
-  t.add(op(0x63).E(kD, kR).G(kV, kWr));                     // movsxd; see the decoder for its source's size
+  t.add(op(0x63).E(kD, kMZ, kR).G(kV, kWr));                // movsxd: with 66 it loads 2 bytes
   t.add(op(0x68).imm(Imm::kIz).d64().implicit(Im::kPush));  // push Iz
   t.add(op(0x69).E(kV, kR).G(kV, kWr).imm(Imm::kIz).flags(Fx::kMul));
   t.add(op(0x6a).ib().d64().implicit(Im::kPush));  // push Ib

@@ -169,7 +169,8 @@ constexpr void add_vex_0f38_rows(RowList<N>& t) {
   const auto tdp = [&amx](unsigned o) {
     return amx(o).R(kTile, kR).G(kTile, kRw).nds().with(kATileVvvv | kADistinct);
   };
-  t.add(tdp(0x5c).f3());
+  t.add(tdp(0x5c).pp(kPpF3 | kPpF2));
+  t.add(tdp(0x6c).np66());
   t.add(tdp(0x5e));
 
   for (unsigned o = 0x50; o <= 0x53; ++o) t.add(nds(o).w0());  // AVX-VNNI
@@ -191,6 +192,21 @@ constexpr void add_vex_0f38_rows(RowList<N>& t) {
   t.add(nds(0xcf).w0());
   t.add(vex(0xdb).p66().l0().X(kM16, kR));
   for (unsigned o = 0xdc; o <= 0xdf; ++o) t.add(nds(o));
+  // Newer extensions: AVX-IFMA, AVX-VNNI-INT8 and -INT16, AVX-NE-CONVERT, SHA512, SM3, SM4, CMPccXADD.
+  const auto w0 = [](unsigned o) { return vex(o).w0(); };
+  for (unsigned o : {0xb4u, 0xb5u}) t.add(nds(o).w1());
+  for (unsigned o : {0x50u, 0x51u}) t.add(w0(o).pp(kPpNone | kPpF3 | kPpF2).nds().X(kMVl, kR));
+  for (unsigned o : {0xd2u, 0xd3u}) t.add(w0(o).pp(kPpNone | kPp66 | kPpF3).nds().X(kMVl, kR));
+  t.add(w0(0xb0).M(kMVl, kR));
+  t.add(w0(0xb1).pp(kPp66 | kPpF3).M(kM2, kR));
+  t.add(w0(0x72).f3().X(kMVl, kR));
+  t.add(w0(0xcb).f2().l1().reg_only().nds());
+  t.add(w0(0xcc).f2().l1().reg_only());
+  t.add(w0(0xcd).f2().l1().reg_only());
+  t.add(w0(0xda).np66().l0().nds().X(kM16, kR));
+  t.add(w0(0xda).pp(kPpF3 | kPpF2).nds().X(kMVl, kR));
+  for (unsigned i = 0; i < 16; ++i)
+    t.add(vex(0xe0 + i).p66().l0().M(kMY, kRw).G(kY, kRw).V(kY, kR).flags(Fx::kAdd));
   // BMI.
   const auto bmi = [](unsigned o) { return vex(o).l0(); };
   t.add(bmi(0xf2).np().E(kY, kR).G(kY, kWr).V(kY, kR).flags(Fx::kAndn));
@@ -251,6 +267,7 @@ constexpr void add_vex_0f3a_rows(RowList<N>& t) {
   }
   t.add(nds(0xce).w1());
   t.add(nds(0xcf).w1());
+  t.add(nds(0xde).w0().l0());  // vsm3rnds2
   t.add(plain(0xdf).l0().X(kM16, kR));
   t.add(vex(0xf0).f2().l0().E(kY, kR).G(kY, kWr).ib());  // rorx
 }

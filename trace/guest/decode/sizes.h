@@ -67,6 +67,7 @@ inline constexpr SizeRule kMemorySizes[] = {
     fixed(64),
     fixed(512),
     {By::kOperand, {1, 2, 4, 8}},      // kMV
+    {By::kOperand, {4, 2, 4, 4}},      // kMZ
     {By::kW, {0, 0, 4, 8}},            // kMY
     {By::kW, {0, 0, 8, 16}},           // kM2Y
     {By::kOperand, {3, 4, 6, 10}},     // kMFar

@@ -11,7 +11,7 @@
 namespace detrec::guest::tables {
 namespace {
 
-constexpr int kRowCapacity = kMaxRows;
+constexpr int kRowCapacity = 4000;
 
 constexpr OpcodeTables build() {
   RowList<kRowCapacity> list;
@@ -23,6 +23,7 @@ constexpr OpcodeTables build() {
   add_evex_rows(list);
   add_xop_rows(list);
 
+  if (list.count != kRowCount) throw "kRowCount is not the number of rows";
   OpcodeTables out{};
   int start[kTableCount * 256 + 1] = {};
   for (int i = 0; i < list.count; ++i)

@@ -6,12 +6,12 @@
 namespace detrec::guest::tables {
 
 inline constexpr std::uint16_t kNoRow = 0xffff;
-inline constexpr int kMaxRows = 2400;
+inline constexpr int kRowCount = 2006;  // checked when the tables are built
 
 /// All rows, those of one opcode side by side (the last marked kALast), and where each opcode's begin.
 struct OpcodeTables {
   std::uint16_t first[kTableCount][256];
-  Row rows[kMaxRows];
+  Row rows[kRowCount];
 };
 
 extern const OpcodeTables kOpcodeTables;
