@@ -234,25 +234,27 @@ TEST(Delivery, BlockedByAnothersHandlerGoesBackToTheKernel) {
 }
 
 TEST(Delivery, ANewThreadTakesItsOwnSignals) {
-  EXPECT_IN_CHILD([] {
-    FakeEngine engine;
-    engine.set_action(SIGUSR1, FakeEngine::kHandler);
-    engine.set_mask(bit(SIGTERM));
-    Thread child;
-    init_child_thread(engine.thread(), child);
-    SignalSet all = ~u64{0};
-    syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, nullptr, 8);
-    std::thread([&] {
-      start_thread(child);
-      context().thread = &child;
-      EXPECT_TRUE(deliverable(engine.turn()));
-      deliver_pending(engine.turn());
-      EXPECT_EQ(kernel_mask(), bit(SIGTERM));
-      kill(getpid(), SIGUSR1);  // the other thread has it blocked
-      EXPECT_EQ(child.signals.pending, bit(SIGUSR1));
-      EXPECT_EQ(engine.state().pending, 0u);
-    }).join();
-  });
+  for (SignalSet mask : {SignalSet{0}, bit(SIGTERM)}) {
+    EXPECT_IN_CHILD([mask] {
+      FakeEngine engine;
+      engine.set_action(SIGUSR1, FakeEngine::kHandler);
+      engine.set_mask(mask);
+      Thread child;
+      init_child_thread(engine.thread(), child);
+      SignalSet all = ~u64{0};
+      syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, nullptr, 8);
+      std::thread([&] {
+        start_thread(child);
+        context().thread = &child;
+        EXPECT_TRUE(deliverable(engine.turn()));
+        deliver_pending(engine.turn());
+        EXPECT_EQ(kernel_mask(), mask);
+        kill(getpid(), SIGUSR1);  // the other thread has it blocked
+        EXPECT_EQ(child.signals.pending, bit(SIGUSR1));
+        EXPECT_EQ(engine.state().pending, 0u);
+      }).join();
+    });
+  }
 }
 
 int status_of(const std::function<void(FakeEngine&)>& body) {
