@@ -1,11 +1,14 @@
 // The command tables in themselves, and against the kernel headers of this machine.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
-#include <cstring>
+#include <iterator>
 #include <set>
 #include <string>
 
+#include "tests/unit/syscalls/arg_checks.h"
 #include "tests/unit/syscalls/header_constants.h"
 #include "trace/syscalls/commands.h"
 
@@ -55,19 +58,31 @@ TEST(CommandTables, RefusalsHaveErrors) {
   });
 }
 
-TEST(CommandTables, MemoryHasLengths) {
-  for_each_command([](Commands, const CommandRow& row) {
-    for (const Arg& arg : row.args) {
-      EXPECT_EQ(arg.is_memory(), arg.length != Length::kNone);
-      EXPECT_NE(arg.kind, ArgKind::kByCommand);
-      if (arg.length == Length::kFixed) {
-        EXPECT_GT(arg.size, 0);
+// Each command's arguments in the place of those of its call.
+TEST(CommandTables, LengthsReferToLengths) {
+  std::set<Commands> seen;
+  for (std::size_t i = 0; i < row_count(); ++i) {
+    const SyscallRow& call = row_at(i);
+    if (call.commands == Commands::kNone) continue;
+    seen.insert(call.commands);
+    const CommandTable rows = command_table(call.commands);
+    const std::size_t first = first_command_arg(call.commands);
+    for (std::size_t j = 0; j < rows.count; ++j) {
+      SCOPED_TRACE(std::string(call.name) + " " + rows.rows[j].name);
+      std::array<Arg, kMaxArgs> all;
+      std::copy(std::begin(call.args), std::end(call.args), all.begin());
+      for (std::size_t k = 0; k < kMaxCommandArgs; ++k) {
+        const Arg& arg = rows.rows[j].args[k];
+        if (arg.kind == ArgKind::kNone) continue;
+        EXPECT_NE(arg.kind, ArgKind::kByCommand);
+        ASSERT_LT(first + k, all.size());
+        EXPECT_EQ(call.args[first + k].kind, ArgKind::kByCommand);
+        all[first + k] = arg;
       }
-      if (arg.ref != kNoArg) {
-        EXPECT_LT(arg.ref, kMaxArgs);
-      }
+      for (const Arg& arg : all) test::check_arg(arg, all);
     }
-  });
+  }
+  EXPECT_EQ(seen.size(), std::size(kAllTables));
 }
 
 // The direction and size fields of an encoded request are the header's; the row may know better, but rarely.

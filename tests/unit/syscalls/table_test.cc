@@ -13,6 +13,7 @@
 #include <sstream>
 #include <string>
 
+#include "tests/unit/syscalls/arg_checks.h"
 #include "trace/syscalls/commands.h"
 
 namespace detrec::syscalls {
@@ -42,47 +43,6 @@ void for_each_row(Check check) {
     SCOPED_TRACE(row_at(i).name);
     check(row_at(i));
   }
-}
-
-bool is_length(ArgKind kind) {
-  return kind == ArgKind::kSize || kind == ArgKind::kSize32 || kind == ArgKind::kCount ||
-         kind == ArgKind::kWord || kind == ArgKind::kUnsigned || kind == ArgKind::kInt;
-}
-
-// What must hold for an argument among others, of a call or of a command.
-void check_arg(const Arg& arg, const std::array<Arg, kMaxArgs>& all) {
-  EXPECT_EQ(arg.is_memory(), arg.length != Length::kNone);
-  switch (arg.length) {
-    case Length::kFixed:
-      EXPECT_GT(arg.size, 0);
-      break;
-    case Length::kArg:
-    case Length::kMinArgResult:
-    case Length::kIovec:
-    case Length::kMmsghdr:
-      EXPECT_GT(arg.size, 0);
-      [[fallthrough]];
-    case Length::kIfFits:
-    case Length::kFdSet:
-    case Length::kNodeMask:
-    case Length::kPages:
-    case Length::kPollfd:
-    case Length::kXattrArgs:
-      ASSERT_LT(arg.ref, kMaxArgs);
-      EXPECT_TRUE(is_length(all[arg.ref].kind));
-      return;
-    case Length::kPointee:
-      ASSERT_LT(arg.ref, kMaxArgs);
-      EXPECT_EQ(all[arg.ref].kind, ArgKind::kLengthInOut);
-      return;
-    case Length::kSelfSize:
-      if (arg.ref == kNoArg) return;
-      EXPECT_TRUE(is_length(all[arg.ref].kind));
-      return;
-    default:
-      break;
-  }
-  EXPECT_EQ(arg.ref, kNoArg);
 }
 
 TEST(SyscallTable, HasEveryNumberOfTheHeader) {
@@ -147,7 +107,7 @@ TEST(SyscallTable, LengthsReferToLengths) {
   for_each_row([](const SyscallRow& row) {
     std::array<Arg, kMaxArgs> all;
     std::copy(std::begin(row.args), std::end(row.args), all.begin());
-    for (const Arg& arg : all) check_arg(arg, all);
+    for (const Arg& arg : all) test::check_arg(arg, all);
   });
 }
 
