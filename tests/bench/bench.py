@@ -144,7 +144,7 @@ def main():
             runs = measure_row(runner, workload, ways, rounds)
             stats = runner.stats(workload) if not isinstance(runs["detrec"], str) else {}
             rows.append(results.summarize(workload, runs, stats))
-            print(f"{workload.name}: done", file=sys.stderr, flush=True)
+            print(results.progress(rows[-1]), file=sys.stderr, flush=True)
 
     print(results.time_table(rows, ways))
     print()

@@ -92,6 +92,14 @@ def time_table(rows, ways):
     return format_table(header, [*lines, [*means, "1.4"]])
 
 
+def progress(row):
+    """One short line about a row that was just measured."""
+    detrec = row["ways"]["detrec"]
+    if "error" in detrec:
+        return f"{row['name']}: {detrec['error']}"
+    return f"{row['name']}: wall {show(detrec.get('wall_ratio'))}, cpu {show(detrec.get('cpu_ratio'))}"
+
+
 def memory_table(rows):
     """Peak memory beyond native (of the largest process) against the code that was translated."""
     header = ["what", "native MiB", "added MiB", "touched code KiB", "allowed MiB"]
