@@ -98,7 +98,7 @@ Case on_interface(std::string name, unsigned long request) {
                      arena.set(place, Name{"lo"});
                      return word(place);
                    },
-                   {EOPNOTSUPP, ENOTTY, EINVAL, EADDRNOTAVAIL});
+                   {EOPNOTSUPP, ENOTTY, EINVAL, EADDRNOTAVAIL, EPERM});
 }
 
 // A block device that may be opened: a disk, or else an unbound loop device.

@@ -50,6 +50,8 @@ struct RestartCase {
   Prepare prepare;
 };
 
+void PrintTo(const RestartCase& one, std::ostream* stream) { *stream << one.name; }
+
 enum class Outcome { kInterrupted, kRestarted, kLacking };
 
 std::function<void()>* release_now = nullptr;
