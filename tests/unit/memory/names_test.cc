@@ -1,0 +1,46 @@
+#include "trace/guest/memory/names.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace detrec::guest::memory {
+namespace {
+
+struct Table {
+  std::vector<Names::Slot> slots = std::vector<Names::Slot>(64);
+  std::vector<char> text = std::vector<char>(8192);
+  Names names{slots.data(), 64, text.data(), 8192};
+};
+
+TEST(Names, KeepsEachOnce) {
+  Table t;
+  EXPECT_EQ(t.names.intern(""), 0u);
+  EXPECT_STREQ(t.names.text(0), "");
+  u32 a = t.names.intern("/usr/lib/a.so"), b = t.names.intern("/usr/lib/b.so");
+  EXPECT_NE(a, 0u);
+  EXPECT_NE(a, b);
+  EXPECT_EQ(t.names.intern("/usr/lib/a.so"), a);
+  EXPECT_STREQ(t.names.text(b), "/usr/lib/b.so");
+}
+
+TEST(Names, SweepForgetsWhatIsNotMarkedAndKeepsIndices) {
+  Table t;
+  u32 kept[3];
+  for (int round = 0; round < 200; ++round) {
+    if (t.names.full()) {
+      for (u32 k : kept) t.names.mark(k);
+      t.names.sweep();
+    }
+    if (round < 3) {
+      kept[round] = t.names.intern(("/kept/" + std::to_string(round)).c_str());
+    } else {
+      ASSERT_NE(t.names.intern(("/passing/" + std::string(100, 'x') + std::to_string(round)).c_str()), 0u) << round;
+    }
+    for (int i = 0; i < 3 && i <= round; ++i) ASSERT_EQ(t.names.text(kept[i]), "/kept/" + std::to_string(i));
+  }
+}
+
+}  // namespace
+}  // namespace detrec::guest::memory
