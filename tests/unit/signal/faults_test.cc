@@ -101,6 +101,18 @@ TEST(Faults, Breakpoint) {
   });
 }
 
+TEST(Faults, AlignmentCheckOfTheGuestDoesNotHitTheEngine) {
+  EXPECT_IN_CHILD([] {
+    FakeEngine engine;
+    // pushf; or dword [rsp], 0x40000; popf; mov eax, [rsp - 31]
+    fault(engine, SIGBUS, {0x9c, 0x81, 0x0c, 0x24, 0, 0, 4, 0, 0x9d, 0x8b, 0x44, 0x24, 0xe1});
+    EXPECT_EQ(frame_of(engine).info.code, BUS_ADRALN);
+    EXPECT_EQ(frame_of(engine).context.machine.rip, kCode + 9);
+    EXPECT_EQ(frame_of(engine).context.machine.trapno, 17u);
+    EXPECT_TRUE(frame_of(engine).context.machine.rflags & 0x40000);
+  });
+}
+
 TEST(Faults, LaterFramesStillShowTheLastFault) {
   EXPECT_IN_CHILD([] {
     FakeEngine engine;

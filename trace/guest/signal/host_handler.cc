@@ -102,7 +102,8 @@ void on_signal(Thread& thread, const SignalInfo& info, UserContext& context_of_h
 
 }  // namespace
 
-extern "C" void detrec_host_handler(int signo, const SignalInfo* info, UserContext* context) {
+/// Called by detrec_host_handler.
+extern "C" void detrec_on_signal(int signo, const SignalInfo* info, UserContext* context) {
   MachineContext& machine = context->machine;
   if (testing) {
     learn_xstate(reinterpret_cast<const u8*>(machine.fpstate), context->flags & kUcFpXstate);

@@ -7,7 +7,8 @@
 namespace detrec::guest::signal {
 
 extern "C" {
-/// The one handler of all signals; on the kernel thread's alternate stack, everything but faults blocked.
+/// The one handler of all signals; on the kernel thread's alternate stack, everything but faults blocked
+/// (interruptible.S).
 void detrec_host_handler(int signo, const SignalInfo* info, UserContext* context);
 /// sa_restorer of the host's handlers (interruptible.S).
 void detrec_signal_return();

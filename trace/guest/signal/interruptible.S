@@ -1,7 +1,7 @@
-// A system call that cannot sleep over a signal, and the return from host handlers.
+// A system call that cannot sleep over a signal; the way into and out of the host handler.
 
     .text
-    .globl detrec_interruptible, detrec_signal_return
+    .globl detrec_interruptible, detrec_host_handler, detrec_signal_return
     .globl detrec_window_begin, detrec_window_syscall, detrec_window_end
     .globl detrec_window_not_started, detrec_window_restart
 
@@ -37,6 +37,13 @@ detrec_window_not_started:
 detrec_window_restart:
     mov $-512, %rax           // kERestartSys
     jmp detrec_window_end
+
+// The kernel enters handlers with the guest's AC: engine code does not keep to alignment.
+detrec_host_handler:
+    pushfq
+    andq $~0x40000, (%rsp)
+    popfq
+    jmp detrec_on_signal
 
 // The kernel's frame is at rsp.
 detrec_signal_return:
