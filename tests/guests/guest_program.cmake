@@ -19,8 +19,8 @@ function(detrec_guest_target target kind name)
   target_include_directories(${target} PRIVATE ${DETREC_GUESTS_ROOT})
   target_compile_options(${target} PRIVATE
     -O1 -g -UNDEBUG
-    $<$<COMPILE_LANGUAGE:C,CXX>:-Wall -Wextra -Werror -Wno-clobbered -D_GNU_SOURCE>
-    $<$<COMPILE_LANG_AND_ID:C,GNU>:-Wno-infinite-recursion>)
+    $<$<COMPILE_LANGUAGE:C,CXX>:-Wall -Wextra -Werror -Wno-clobbered -Wno-stringop-overflow -Wno-nonnull -D_GNU_SOURCE>
+    $<$<COMPILE_LANG_AND_ID:C,GNU>:-Wno-infinite-recursion;-Wno-stringop-overread>)
   add_dependencies(guests ${target})
 endfunction()
 

@@ -1,6 +1,6 @@
 // RLIMIT_AS is about the program's own memory: below it everything works, above it mmap and malloc fail, and a program
 // started under a limit still starts.
-// @limits: as=3000000000
+// @limits: as=3000000000:
 #include <sys/mman.h>
 #include <sys/resource.h>
 

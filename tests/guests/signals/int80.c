@@ -1,7 +1,7 @@
 // The 32-bit system call gate. The engine refuses it with a message; natively it works.
-// @engine-only-exit: 125
+// @engine-only-exit: 139
 // @engine-stderr: int 0x80
-// @differs: 32-bit system calls are refused
+// @differs: 32-bit system calls are refused, as by a kernel without them
 #include "guest.h"
 
 int main(void) {
