@@ -72,7 +72,16 @@ Thread& create_first_thread() {
   return thread;
 }
 
-void add_thread(Turn&, Thread& thread) {
+void add_thread(Turn& turn, Thread& thread) {
+  // Processes of their own in this address space (clone(CLONE_VM)) leave it without a word when they execute
+  // a program. A vfork child's parent knows, and still needs the thread.
+  for (Thread* t = process().threads; t != nullptr;) {
+    Thread* next = t->next;
+    bool gone = __atomic_load_n(&kernel_thread(*t).alive, __ATOMIC_ACQUIRE) == 0;
+    if (gone && !t->vfork_child) remove_thread(turn, *t);
+    t = next;
+  }
+  kernel_thread(thread).alive = 1;
   thread.next = process().threads;
   process().threads = &thread;
   ++process().thread_count;
@@ -121,7 +130,6 @@ extern "C" [[noreturn]] void detrec_thread_main(KernelThread* self) {
 SysResult start_kernel_thread(Turn& turn, Thread& child, const KernelClone& clone) {
   KernelThread& kernel = kernel_thread(child);
   Thread& self = turn.thread();
-  kernel.alive = 1;
   kernel.start_mask = set_host_mask(~u64{0});  // until the child has a stack for signals
   u64 flags = clone.flags | kCloneChildClearTid;
   bool vfork = (flags & kCloneVfork) != 0;

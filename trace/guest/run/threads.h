@@ -35,7 +35,7 @@ Thread& create_thread();
 /// pid set. The caller then takes the turn with TurnSchedule::acquire.
 Thread& create_first_thread();
 
-/// Enters the thread in process().threads and in the count.
+/// Enters a thread that is about to be started in process().threads and in the count.
 void add_thread(Turn& turn, Thread& thread);
 
 /// Takes a thread out of process().threads; its stack is reused once its kernel thread is gone.

@@ -48,6 +48,7 @@ bool take_or_queue(Thread& thread, Waiter& waiter) {
 void load(Thread& thread) {
   Context& ctx = context();
   line.calls_in_turn = 0;
+  ctx.in_guest = 0;  // a holder that was killed may have left it set
   ctx.thread = &thread;
   ctx.engine_rsp = run::engine_stack_top(thread);
   ctx.regs = thread.saved_regs;
@@ -76,15 +77,46 @@ u32* grant_next() {
   return word;
 }
 
+/// Takes the first waiter for which matches(waiter) is true out of the line; the mutex is held.
+template <class Matches>
+void remove_waiter(Matches matches) {
+  Waiter* previous = nullptr;
+  for (Waiter* w = line.head; w != nullptr; previous = w, w = w->next) {
+    if (!matches(*w)) continue;
+    if (previous != nullptr) {
+      previous->next = w->next;
+    } else {
+      __atomic_store_n(&line.head, w->next, __ATOMIC_RELAXED);
+    }
+    if (line.tail == w) line.tail = previous;
+    return;
+  }
+}
+
+/// Takes the turn from a holder whose kernel thread is gone: a process that shares the address space (a vfork
+/// child) may be killed, or execute another program, while it has the turn.
+bool take_from_dead(Waiter& waiter) {
+  MutexGuard guard(line.mutex);
+  if (waiter.granted != 0 || line.holder == nullptr) return false;
+  if (__atomic_load_n(&run::kernel_thread(*line.holder).alive, __ATOMIC_ACQUIRE) != 0) return false;
+  line.holder = waiter.thread;
+  remove_waiter([&waiter](const Waiter& w) { return &w == &waiter; });
+  return true;
+}
+
+void wait_for_grant(Waiter& waiter) {
+  const i64 patience[2] = {0, 200'000'000};  // struct timespec
+  while (__atomic_load_n(&waiter.granted, __ATOMIC_ACQUIRE) == 0) {
+    raw_syscall(__NR_futex, arg(&waiter.granted), kFutexWaitPrivate, 0, arg(patience));
+    if (take_from_dead(waiter)) return;
+  }
+}
+
 }  // namespace
 
 Turn TurnSchedule::acquire(Thread& thread) {
   Waiter waiter;
-  if (!take_or_queue(thread, waiter)) {
-    while (__atomic_load_n(&waiter.granted, __ATOMIC_ACQUIRE) == 0) {
-      raw_syscall(__NR_futex, arg(&waiter.granted), kFutexWaitPrivate, 0, 0);
-    }
-  }
+  if (!take_or_queue(thread, waiter)) wait_for_grant(waiter);
   load(thread);
   return Turn();
 }
@@ -124,17 +156,7 @@ void inherit_turn(Thread& self, Thread& gone) {
     line.holder = &self;
     return;
   }
-  Waiter* previous = nullptr;
-  for (Waiter* w = line.head; w != nullptr; previous = w, w = w->next) {
-    if (w->thread != &gone) continue;
-    if (previous != nullptr) {
-      previous->next = w->next;
-    } else {
-      __atomic_store_n(&line.head, w->next, __ATOMIC_RELAXED);
-    }
-    if (line.tail == w) line.tail = previous;
-    return;
-  }
+  remove_waiter([&gone](const Waiter& w) { return w.thread == &gone; });
 }
 
 }  // namespace run

@@ -94,7 +94,13 @@ SysResult start_thread(Turn& turn, const CloneArgs& args) {
   run::add_thread(turn, child);
 
   i32 pidfd = -1;
+  Process before = process();
   SysResult r = run::start_kernel_thread(turn, child, {kernel_flags(args.flags), args.tls, &pidfd});
+  if (child.vfork_child && (args.flags & CLONE_FILES) == 0) {
+    // The child may have moved the engine's descriptors, in a table of its own.
+    process().engine_fd = before.engine_fd;
+    process().launch_fd = before.launch_fd;
+  }
   if (failed(r) || child.vfork_child) run::remove_thread(turn, child);
   if (failed(r)) return r;
   store_for_parent(turn, args, static_cast<i32>(r), pidfd);
@@ -102,12 +108,12 @@ SysResult start_thread(Turn& turn, const CloneArgs& args) {
   return r;
 }
 
-/// True for the last thread of the running thread's process.
-bool is_last_of_process(Turn& turn) {
+/// True when threads of other processes use the address space (vfork, clone(CLONE_VM)).
+bool is_shared_address_space(Turn& turn) {
   for (Thread* t = process().threads; t != nullptr; t = t->next) {
-    if (t != &turn.thread() && t->pid == turn.thread().pid) return false;
+    if (t->pid != turn.thread().pid) return true;
   }
-  return true;
+  return false;
 }
 
 /// Ticks of the first process's threads are added up as they end.
@@ -146,7 +152,6 @@ void account_process(Turn& turn) {
 }
 
 void exit_thread(Turn& turn, int status) {
-  if (is_last_of_process(turn) && process().thread_count == 1) exit_process(turn, status);
   account(turn, turn.thread());
   leave_futexes(turn);
   signal::end_thread(turn.thread());
@@ -160,7 +165,7 @@ void exit_thread(Turn& turn, int status) {
 void exit_process(Turn& turn, int status) {
   account_process(turn);
   leave_futexes(turn);
-  if (turn.thread().pid != process().pid) leave_address_space(turn);
+  if (is_shared_address_space(turn)) leave_address_space(turn);
   run::end_kernel_thread(status, true);
 }
 
