@@ -48,8 +48,9 @@ bool writes_memory(const Insn& insn) {
 
 }  // namespace
 
-BlockTranslator::BlockTranslator(CacheAddr at, GuestAddr pc, Mode mode)
+BlockTranslator::BlockTranslator(CacheAddr at, CacheAddr cold, GuestAddr pc, Mode mode)
     : emit_(at),
+      cold_(cold),
       start_(pc),
       pc_(pc),
       mode_(mode),
@@ -462,26 +463,26 @@ void BlockTranslator::emit_links() {
       if (!inside) block_index().add_incoming(site);
       continue;
     }
-    block_index().site(site).stub = static_cast<u32>(raw(emit_.here()));
-    Emitter::patch_rel32(l.field, raw(emit_.here()));
-    emit_.set_context32(offsetof(Context, exit_arg), site);
-    emit_.jmp(address_of(dispatched() ? ::exit_resume : ::exit_link));
+    block_index().site(site).stub = static_cast<u32>(raw(cold_.here()));
+    Emitter::patch_rel32(l.field, raw(cold_.here()));
+    cold_.set_context32(offsetof(Context, exit_arg), site);
+    cold_.jmp(address_of(dispatched() ? ::exit_resume : ::exit_link));
   }
 }
 
 void BlockTranslator::emit_ticks_and_misses() {
   for (int i = 0; i < tick_count_; ++i) {
     const PendingTick& t = ticks_[i];
-    Emitter::patch_rel32(t.field, raw(emit_.here()));
-    emit_.set_context32(offsetof(Context, exit_arg), t.site);
-    emit_.jmp(address_of(t.spilled ? ::exit_tick_spilled : ::exit_tick));
+    Emitter::patch_rel32(t.field, raw(cold_.here()));
+    cold_.set_context32(offsetof(Context, exit_arg), t.site);
+    cold_.jmp(address_of(t.spilled ? ::exit_tick_spilled : ::exit_tick));
   }
   for (int i = 0; i < miss_count_; ++i) {
     const PendingMiss& m = misses_[i];
-    Emitter::patch_rel32(m.field, raw(emit_.here()));
-    emit_.load_context(kRcx, offsetof(Context, spill_rcx));
-    emit_.set_context32(offsetof(Context, exit_arg), m.arg);
-    emit_.jmp(address_of(m.exit));
+    Emitter::patch_rel32(m.field, raw(cold_.here()));
+    cold_.load_context(kRcx, offsetof(Context, spill_rcx));
+    cold_.set_context32(offsetof(Context, exit_arg), m.arg);
+    cold_.jmp(address_of(m.exit));
   }
 }
 

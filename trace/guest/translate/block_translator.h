@@ -14,7 +14,8 @@ enum class Mode {
 
 class BlockTranslator {
  public:
-  BlockTranslator(CacheAddr at, GuestAddr pc, Mode mode);
+  /// `at`: where the block's body goes; `cold`: where its rarely executed stubs go, apart so that hot code stays dense.
+  BlockTranslator(CacheAddr at, CacheAddr cold, GuestAddr pc, Mode mode);
 
   /// Emits the block; with `indirect_entry` its first instruction gets an entry for indirect transfers. False
   /// with `fault` when there is no instruction at pc.
@@ -23,6 +24,7 @@ class BlockTranslator {
   CacheAddr body() const { return body_; }
   CacheAddr entry() const { return entry_; }  ///< landing of the indirect entry
   CacheAddr end() const { return emit_.here(); }
+  CacheAddr cold_end() const { return cold_.here(); }
 
   /// Emits only an indirect entry that jumps to `body` (already translated).
   void run_entry_only(CacheAddr body);
@@ -79,6 +81,7 @@ class BlockTranslator {
   void emit_ticks_and_misses();
 
   Emitter emit_;
+  Emitter cold_;
   GuestAddr start_;
   GuestAddr pc_;
   Mode mode_;

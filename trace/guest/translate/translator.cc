@@ -2,6 +2,7 @@
 
 #include "trace/guest/base/print.h"
 #include "trace/guest/base/probe.h"
+#include "trace/guest/base/string.h"
 #include "trace/guest/base/syscall.h"
 #include "trace/guest/memory/guest_map.h"
 #include "trace/guest/process.h"
@@ -16,8 +17,10 @@ constexpr u64 kProtRead = 1, kProtWrite = 2, kProtExec = 4;
 constexpr u64 kMapPrivateAnonFixed = 0x02 | 0x20 | 0x10'0000, kMapNoReserve = 0x4000;
 constexpr u64 kMadvDontNeed = 4, kMadvHugePage = 14;
 
-/// Single steps are translated here, over and over.
+/// Single steps are translated here, over and over: bodies in the first half, stubs in the second.
 constexpr u64 kStepArea = 4096;
+/// Stubs, which run once or rarely, lie apart from the bodies.
+constexpr u64 kColdBegin = kCacheBegin + (kCacheEnd - kCacheBegin) / 8 * 5;
 /// Room that a block with all its stubs never exceeds.
 constexpr u64 kMaxBlockCache = 64 * 1024;
 
@@ -33,6 +36,7 @@ constexpr u64 kHighEntries = 1u << 16;
 
 struct Cache {
   u64 next = kCacheBegin + kStepArea;
+  u64 cold = kColdBegin;
   u64 epoch = 1;
   HighEntry* high = nullptr;
 };
@@ -64,7 +68,18 @@ Mode mode_for(GuestAddr pc) {
 }
 
 void flush_when_full(Turn& turn) {
-  if (cache().next + kMaxBlockCache > kCacheEnd || block_index().nearly_full()) flush(turn);
+  bool full = cache().next + kMaxBlockCache > kColdBegin || cache().cold + kMaxBlockCache > kCacheEnd;
+  if (full || block_index().nearly_full()) flush(turn);
+}
+
+/// Keeps what `t` has emitted. Bodies begin aligned; the gap traps should anything ever run into it.
+void take(const BlockTranslator& t) {
+  constexpr u64 kAlignment = 16;
+  constexpr u8 kTrap = 0xcc;
+  u64 end = raw(t.end());
+  cache().next = (end + kAlignment - 1) & ~(kAlignment - 1);
+  memset(reinterpret_cast<void*>(end), kTrap, cache().next - end);
+  cache().cold = raw(t.cold_end());
 }
 
 /// Translates the block at pc. kNone with `fault` when there is none.
@@ -74,10 +89,10 @@ CacheAddr translate(Turn& turn, GuestAddr pc, bool indirect_entry_wanted, FetchF
   Mode mode = mode_for(pc);
   if (mode == Mode::kVolatile) indirect_entry_wanted = false;
   if (mode == Mode::kNormal) protect_code_page(turn, pc);
-  u64 begin = cache().next;
-  BlockTranslator t(static_cast<CacheAddr>(begin), pc, mode);
+  u64 begin = cache().next, cold_begin = cache().cold;
+  BlockTranslator t(static_cast<CacheAddr>(begin), static_cast<CacheAddr>(cold_begin), pc, mode);
   if (!t.run(indirect_entry_wanted, fault)) return CacheAddr::kNone;
-  cache().next = (raw(t.end()) + 15) & ~15ull;
+  take(t);
   Block* block = block_index().block_at(pc);
   if (mode == Mode::kNormal) {
     GuestAddr last = pc + block->guest_bytes - 1;
@@ -92,7 +107,7 @@ CacheAddr translate(Turn& turn, GuestAddr pc, bool indirect_entry_wanted, FetchF
     ++s->blocks_translated;
     s->guest_instructions += block->insn_count;
     s->guest_bytes += block->guest_bytes;
-    s->cache_bytes += cache().next - begin;
+    s->cache_bytes += cache().next - begin + cache().cold - cold_begin;
   }
   return t.body();
 }
@@ -150,10 +165,10 @@ CacheAddr indirect_entry(Turn& turn, GuestAddr pc, FetchFault& fault) {
     body = translate(turn, pc, true, fault, &landing);
     if (body == CacheAddr::kNone) return body;
   } else {
-    BlockTranslator t(static_cast<CacheAddr>(cache().next), pc, Mode::kNormal);
+    BlockTranslator t(static_cast<CacheAddr>(cache().next), static_cast<CacheAddr>(cache().cold), pc, Mode::kNormal);
     t.run_entry_only(body);
     landing = t.entry();
-    cache().next = (raw(t.end()) + 15) & ~15ull;
+    take(t);
   }
   if (is_low) {
     set_table(pc, landing);
@@ -165,9 +180,10 @@ CacheAddr indirect_entry(Turn& turn, GuestAddr pc, FetchFault& fault) {
 
 CacheAddr step_code(Turn& turn, GuestAddr pc, FetchFault& fault) {
   flush_when_full(turn);
-  BlockTranslator t(static_cast<CacheAddr>(kCacheBegin), pc, Mode::kStep);
+  constexpr u64 kStepStubs = kCacheBegin + kStepArea / 2;
+  BlockTranslator t(static_cast<CacheAddr>(kCacheBegin), static_cast<CacheAddr>(kStepStubs), pc, Mode::kStep);
   if (!t.run(false, fault)) return CacheAddr::kNone;
-  DETREC_CHECK(raw(t.end()) <= kCacheBegin + kStepArea);
+  DETREC_CHECK(raw(t.end()) <= kStepStubs && raw(t.cold_end()) <= kCacheBegin + kStepArea);
   return t.body();
 }
 
@@ -187,12 +203,12 @@ namespace {
 /// Gives a link back its exit stub.
 void unlink(Site& site, void*) {
   if (site.stub == 0) {
-    if (cache().next + kMaxBlockCache > kCacheEnd) DETREC_PANIC("the code cache is full while unlinking");
-    Emitter e(static_cast<CacheAddr>(cache().next));
-    site.stub = static_cast<u32>(cache().next);
+    if (cache().cold + 64 > kCacheEnd) DETREC_PANIC("the code cache is full while unlinking");
+    Emitter e(static_cast<CacheAddr>(cache().cold));
+    site.stub = static_cast<u32>(cache().cold);
     e.set_context32(offsetof(Context, exit_arg), static_cast<u32>(&site - &block_index().site(0)));
     e.jmp(reinterpret_cast<u64>(&exit_link));
-    cache().next = (raw(e.here()) + 15) & ~15ull;
+    cache().cold = raw(e.here());
   }
   Emitter::patch_rel32(static_cast<CacheAddr>(site.cache), site.stub);
   site.next_incoming = kNone;
@@ -216,6 +232,7 @@ void flush(Turn& turn) {
   unprotect_all(turn);
   block_index().clear();
   cache().next = kCacheBegin + kStepArea;
+  cache().cold = kColdBegin;
   ++cache().epoch;
   memset(cache().high, 0, kHighEntries * sizeof(HighEntry));
   raw_syscall(__NR_madvise, kTableBase, kTableHoleBegin - kTableBase, kMadvDontNeed);
