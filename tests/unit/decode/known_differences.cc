@@ -56,7 +56,12 @@ constexpr KnownDifference kKnown[] = {
      [](const Reference& ref, DecodeStatus, const Insn&) { return ref.insn.mnemonic == ZYDIS_MNEMONIC_SBB; }},
     {Property::kFlags, "shifts and rotates by 1 define OF (SDM 2B)",
      [](const Reference&, DecodeStatus, const Insn& insn) {
-       return insn.map == OpcodeMap::k1Byte && (insn.opcode == 0xd0 || insn.opcode == 0xd1);
+       const bool by_1 = insn.opcode == 0xd0 || insn.opcode == 0xd1;
+       const bool by_imm =
+           insn.opcode == 0xc0 || insn.opcode == 0xc1 || insn.opcode == 0xa4 || insn.opcode == 0xac;
+       const bool group =
+           insn.map == OpcodeMap::k1Byte || (insn.map == OpcodeMap::k0F && insn.opcode >= 0xa0);
+       return group && (by_1 || (by_imm && (insn.imm & (insn.operand_size == 8 ? 63 : 31)) == 1));
      }},
     {Property::kFlags, "syscall saves the flags in r11",
      [](const Reference& ref, DecodeStatus, const Insn&) {

@@ -254,7 +254,21 @@ TEST(DecodeFlags, ShiftsByNothingChangeNothing) {
   EXPECT_EQ(insn_of("d1 e0").flags_must_written, kFlagsStatus);
   EXPECT_EQ(insn_of("d1 e0").flags_undefined, kFlagAf);
   EXPECT_EQ(insn_of("d1 c0").flags_written, kFlagCf | kFlagOf);
+  EXPECT_EQ(insn_of("d1 c0").flags_must_written, kFlagCf | kFlagOf);
+  EXPECT_EQ(insn_of("c1 e0 01").flags_undefined, kFlagAf);
+  // Rotates by more than 1 leave OF undefined, and processors leave it alone.
+  EXPECT_EQ(insn_of("c1 c0 02").flags_must_written, kFlagCf);
+  EXPECT_EQ(insn_of("c0 d0 09").flags_must_written, 0);  // rcl al, 9 is no rotation at all
   EXPECT_EQ(insn_of("0f a4 c8 00").flags_must_written, 0);
+}
+
+TEST(DecodeFlags, UndefinedFlagsMayKeepTheirValue) {
+  EXPECT_EQ(insn_of("0f a3 c8").flags_must_written, kFlagCf);  // bt
+  EXPECT_EQ(insn_of("f7 f1").flags_written, kFlagsStatus);     // div
+  EXPECT_EQ(insn_of("f7 f1").flags_must_written, 0);
+  EXPECT_EQ(insn_of("0f bc c1").flags_must_written, kFlagZf);            // bsf
+  EXPECT_EQ(insn_of("0f af c1").flags_must_written, kFlagCf | kFlagOf);  // imul
+  EXPECT_EQ(insn_of("31 c0").flags_must_written, kFlagsStatus);          // xor clears AF
 }
 
 TEST(DecodeFlags, Conditions) {

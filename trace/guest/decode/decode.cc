@@ -299,6 +299,22 @@ DETREC_INLINE void finish_memory(const Fields& f, Insn& out, SizeContext context
   out.gpr_read |= static_cast<std::uint16_t>(read);
 }
 
+/// A count other than 0 changes the flags for sure, a count of 1 defines OF. Rotates by more may leave OF
+/// alone, and through carry by a multiple of the width CF as well.
+void add_shift_flags(const Fields& f, Insn& out) {
+  const unsigned count =
+      f.attr(kAShift1) ? 1 : static_cast<unsigned>(out.imm) & (f.operand_size == 8 ? 63 : 31);
+  if (count == 0) return;
+  out.flags_must_written = out.flags_written;
+  if (count == 1) {
+    out.flags_undefined &= static_cast<std::uint16_t>(~kFlagOf);
+  } else if (f.row->fx == Fx::kRotate) {
+    out.flags_must_written = kFlagCf;
+  } else if (f.row->fx == Fx::kRotateCarry) {
+    out.flags_must_written = 0;
+  }
+}
+
 DETREC_INLINE void add_flags(const Fields& f, Insn& out) {
   const FlagEffect& effect = kFlagEffects[static_cast<unsigned>(f.row->fx)];
   const bool condition = f.row->fx == Fx::kCc;
@@ -307,12 +323,8 @@ DETREC_INLINE void add_flags(const Fields& f, Insn& out) {
   out.flags_written = effect.written;
   out.flags_undefined = effect.undefined;
   out.flags_must_written = effect.written & static_cast<std::uint16_t>(~effect.maybe);
-  if (f.attr(kAShift | kAShift1)) {
-    // A count other than 0 changes the flags for sure; a count of 1 defines OF.
-    const bool one = f.attr(kAShift1);
-    if (one || (out.imm & (f.operand_size == 8 ? 63 : 31)) != 0) out.flags_must_written = effect.written;
-    if (one) out.flags_undefined &= static_cast<std::uint16_t>(~kFlagOf);
-  }
+  if (f.attr(kAShift | kAShift1)) [[unlikely]]
+    add_shift_flags(f, out);
 }
 
 DETREC_INLINE void add_effects(const Fields& f, Insn& out, SizeContext context) {

@@ -10,7 +10,9 @@ struct FlagEffect {
   std::uint16_t read;
   std::uint16_t written;
   std::uint16_t undefined;
-  std::uint16_t maybe;  ///< the part of written that may keep its value
+  /// The part of written that may keep its value: by shifts and rotates whose count is 0, and undefined flags
+  /// that processors leave alone (bt and div on Intel's do) or are not known to overwrite.
+  std::uint16_t maybe;
 };
 
 inline constexpr std::uint16_t kC = kFlagCf, kP = kFlagPf, kA = kFlagAf, kZ = kFlagZf, kS = kFlagSf,
@@ -23,15 +25,15 @@ inline constexpr FlagEffect kFlagEffects[] = {
     {Fx::kAdc, kC, kAll6, 0, 0},
     {Fx::kLogic, 0, kAll6, kA, 0},
     {Fx::kIncDec, 0, kAll6 & ~kC, 0, 0},
-    {Fx::kMul, 0, kAll6, kS | kZ | kA | kP, 0},
-    {Fx::kDiv, 0, kAll6, kAll6, 0},
+    {Fx::kMul, 0, kAll6, kS | kZ | kA | kP, kS | kZ | kA | kP},
+    {Fx::kDiv, 0, kAll6, kAll6, kAll6},
     {Fx::kShift, 0, kAll6, kO | kA, kAll6},
     {Fx::kRotate, 0, kC | kO, kO, kC | kO},
     {Fx::kRotateCarry, kC, kC | kO, kO, kC | kO},
     {Fx::kShiftDouble, 0, kAll6, kO | kA, kAll6},
-    {Fx::kBt, 0, kAll6 & ~kZ, kO | kS | kA | kP, 0},
-    {Fx::kBsf, 0, kAll6, kAll6 & ~kZ, 0},
-    {Fx::kLzcnt, 0, kAll6, kO | kS | kA | kP, 0},
+    {Fx::kBt, 0, kAll6 & ~kZ, kO | kS | kA | kP, kO | kS | kA | kP},
+    {Fx::kBsf, 0, kAll6, kAll6 & ~kZ, kAll6 & ~kZ},
+    {Fx::kLzcnt, 0, kAll6, kO | kS | kA | kP, kO | kS | kA | kP},
     {Fx::kPopcnt, 0, kAll6, 0, 0},
     {Fx::kCmc, kC, kC, 0, 0},
     {Fx::kCf, 0, kC, 0, 0},
@@ -44,10 +46,10 @@ inline constexpr FlagEffect kFlagEffects[] = {
     {Fx::kComis, 0, kAll6, 0, 0},
     {Fx::kAdcx, kC, kC, 0, 0},
     {Fx::kAdox, kO, kO, 0, 0},
-    {Fx::kBextr, 0, kAll6, kA | kS | kP, 0},
-    {Fx::kBls, 0, kAll6, kA | kP, 0},
-    {Fx::kAndn, 0, kAll6, kA | kP, 0},
-    {Fx::kBzhi, 0, kAll6, kA | kP, 0},
+    {Fx::kBextr, 0, kAll6, kA | kS | kP, kA | kS | kP},
+    {Fx::kBls, 0, kAll6, kA | kP, kA | kP},
+    {Fx::kAndn, 0, kAll6, kA | kP, kA | kP},
+    {Fx::kBzhi, 0, kAll6, kA | kP, kA | kP},
     {Fx::kZfRest0, 0, kAll6, 0, 0},
     {Fx::kCfRest0, 0, kAll6, 0, 0},
     {Fx::kString, kDir, 0, 0, 0},
@@ -55,7 +57,7 @@ inline constexpr FlagEffect kFlagEffects[] = {
     {Fx::kReadZf, kZ, 0, 0, 0},
     {Fx::kFcmov, kC | kZ | kP, 0, 0, 0},
     {Fx::kReadDf, kDir, 0, 0, 0},
-    {Fx::kTbm, 0, kAll6, kA | kP, 0},
+    {Fx::kTbm, 0, kAll6, kA | kP, kA | kP},
     {Fx::kKeyLocker, 0, kAll6, 0, 0},
     {Fx::kSyscall, kAll7, kAll7, 0, kAll7},
     {Fx::kCc, 0, 0, 0, 0},
