@@ -7,6 +7,7 @@
 
 #include "trace/guest/base/print.h"
 #include "trace/guest/base/syscall.h"
+#include "trace/guest/syscall/file_writes.h"
 #include "trace/guest/syscall/handlers.h"
 
 namespace detrec::guest::syscall {
@@ -76,6 +77,7 @@ void place_engine_fds(i32 engine_fd, i32 launch_fd) {
 SysResult close(Turn& turn, const SyscallRow&) {
   auto fd = static_cast<i32>(turn.arg(0));
   if (is_engine_fd(fd)) return error(EBADF);
+  forget_fd(static_cast<u32>(fd));
   // Interrupted or not, the descriptor is closed: never restarted.
   return raw_syscall(__NR_close, static_cast<u64>(fd));
 }
@@ -95,6 +97,7 @@ SysResult dup2(Turn& turn, const SyscallRow& row) {
     if (failed(raw_syscall(__NR_fcntl, static_cast<u64>(from), F_GETFD))) return error(EBADF);
     if (!make_way(to)) return error(EBADF);
   }
+  forget_fd(static_cast<u32>(to));
   return direct(turn, row);
 }
 
@@ -105,6 +108,7 @@ SysResult close_range(Turn& turn) {
   if (first > last || (flags & ~u64{CLOSE_RANGE_UNSHARE | CLOSE_RANGE_CLOEXEC}) != 0) {
     return raw_syscall(__NR_close_range, first, last, flags);
   }
+  forget_fds(first, last);
   const Process& p = process();
   auto low = static_cast<u32>(p.engine_fd < p.launch_fd ? p.engine_fd : p.launch_fd);
   auto high = static_cast<u32>(p.engine_fd < p.launch_fd ? p.launch_fd : p.engine_fd);

@@ -12,6 +12,7 @@
 #include "trace/guest/run/threads.h"
 #include "trace/guest/signal/signals.h"
 #include "trace/guest/syscall/descriptors.h"
+#include "trace/guest/syscall/file_writes.h"
 #include "trace/guest/syscall/handlers.h"
 #include "trace/guest/syscall/host_clock.h"
 #include "trace/guest/syscall/syscalls.h"
@@ -86,8 +87,6 @@ SysResult answered(Turn& turn, const SyscallRow& row) {
       return set_robust_list(turn);
     case __NR_get_robust_list:
       return get_robust_list(turn);
-    case __NR_futex:
-      return futex(turn, row);
     case kFutexWaitv:
     case kFutexWait:
       return may_block(turn, row);
@@ -126,9 +125,17 @@ SysResult by_class(Turn& turn, const SyscallRow& row, Class klass) {
   return error(ENOSYS);
 }
 
+/// A call that may change the content of a file.
+SysResult writing(Turn& turn, const SyscallRow& row) {
+  FileWrite write(turn, row, arguments(turn));
+  if (failed(write.refused())) return write.refused();
+  return write.finish(by_class(turn, row, row.klass));
+}
+
 /// A call whose command decides. What the table does not describe gets the answer of a kernel that does not
 /// either.
 SysResult by_command(Turn& turn, const SyscallRow& row) {
+  if (row.number == __NR_futex) return futex(turn, row);  // the kernel's own, with all its commands
   const Args args = arguments(turn);
   const syscalls::CommandRow* command = syscalls::find_command(row, args.value);
   if (command == nullptr) {
@@ -148,8 +155,9 @@ SysResult by_command(Turn& turn, const SyscallRow& row) {
 SysResult by_number(Turn& turn, i32 nr) {
   const SyscallRow* row = syscalls::find(nr);
   if (row == nullptr) return unknown(nr);
-  return row->commands == syscalls::Commands::kNone ? by_class(turn, *row, row->klass)
-                                                    : by_command(turn, *row);
+  if (row->has(syscalls::kWritesFile)) return writing(turn, *row);
+  if (row->commands != syscalls::Commands::kNone) return by_command(turn, *row);
+  return by_class(turn, *row, row->klass);
 }
 
 constexpr bool is_restart_code(SysResult r) {

@@ -8,6 +8,7 @@
 #include "trace/guest/memory/guest_map.h"
 #include "trace/guest/signal/signals.h"
 #include "trace/guest/syscall/blocking.h"
+#include "trace/guest/syscall/file_writes.h"
 #include "trace/guest/syscall/files.h"
 #include "trace/guest/syscall/handlers.h"
 #include "trace/guest/syscall/syscalls.h"
@@ -29,8 +30,15 @@ SysResult without_handler(const SyscallRow& row) {
   return error(number);
 }
 
+/// mmap, mprotect and pkey_mprotect all say so in their third argument.
+bool makes_executable(const SyscallRow& row, const Args& a) {
+  constexpr u64 kProtExec = 4;
+  return row.number == __NR_shmat || (a[2] & kProtExec) != 0;
+}
+
 SysResult on_memory(Turn& turn, const SyscallRow& row) {
   const Args a = arguments(turn);
+  if (makes_executable(row, a)) forget_all_fds();
   switch (row.number) {
     case __NR_mmap:
       return memory::mmap(turn, a[0], a[1], static_cast<u32>(a[2]), static_cast<u32>(a[3]), low(a[4]), a[5]);

@@ -1,0 +1,37 @@
+// Writes to files that reach guest memory by another way than a pointer: a file that is mapped with code in
+// it, and /proc/self/mem.
+#pragma once
+
+#include "trace/guest/syscall/handlers.h"
+
+namespace detrec::guest::syscall {
+
+/// What a call that changes a file does to guest memory. Between construction and finish() the call is made.
+class FileWrite {
+ public:
+  /// `row` has kWritesFile.
+  FileWrite(Turn& turn, const SyscallRow& row, const Args& args);
+
+  /// -EIO when the call would write the engine's memory; else 0.
+  SysResult refused() const { return refused_; }
+
+  /// After the call: drops what was translated from the memory that changed. Returns `r`.
+  SysResult finish(SysResult r);
+
+ private:
+  Turn& turn_;
+  bool mapped_ = false;
+  u64 device_ = 0;
+  u64 inode_ = 0;
+  GuestAddr own_begin_ = 0;  ///< pages written through /proc/self/mem
+  GuestAddr own_end_ = 0;
+  SysResult refused_ = 0;
+};
+
+/// A descriptor number has got another meaning, or none.
+void forget_fd(u64 fd);
+void forget_fds(u64 first, u64 last);
+/// A file may have become code.
+void forget_all_fds();
+
+}  // namespace detrec::guest::syscall
