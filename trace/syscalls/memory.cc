@@ -25,6 +25,8 @@ constexpr std::uint64_t kMaxCount = std::uint64_t{1}
 
 constexpr int kClockNanosleep = 230;
 constexpr int kTimerAbstime = 1;
+constexpr int kSchedSetattr = 314;
+constexpr std::uint32_t kFirstSchedAttr = 48;  // SCHED_ATTR_SIZE_VER0, which a size of 0 means
 
 }  // namespace
 
@@ -133,7 +135,8 @@ std::uint64_t Walk::capacity_of(const Arg& arg, std::uint64_t address) {
     case Length::kSelfSize: {
       if (arg.ref != kNoArg) return count;
       std::uint32_t size = 0;
-      return load(address, size) ? size : 0;
+      if (!load(address, size)) return 0;
+      return size == 0 && row_->number == kSchedSetattr ? kFirstSchedAttr : size;
     }
     case Length::kFileHandle: {
       std::uint32_t bytes = 0;

@@ -20,7 +20,7 @@ namespace detrec::syscalls::test {
 /// Memory for the arguments of one call, at the same addresses in each attempt.
 class Arena {
  public:
-  static constexpr std::size_t kSize = 256 * 1024;
+  static constexpr std::size_t kSize = 64 * 1024;
 
   Arena();
   ~Arena();

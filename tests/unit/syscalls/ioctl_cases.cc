@@ -68,6 +68,18 @@ Case on_data_file(std::string name, unsigned long request, Argument argument) {
                  {ENOTTY, EOPNOTSUPP, EPERM});
 }
 
+template <std::size_t N>
+struct Zeros {
+  std::uint8_t bytes[N] = {};
+};
+
+// struct fiemap with room for so many extents, without the extents themselves.
+void put_fiemap(Arena& arena, std::uint8_t* place, std::uint32_t room_for) {
+  arena.set(place, Zeros<32>{});
+  arena.set(place + 8, ~std::uint64_t{0});  // fm_length
+  arena.set(place + 24, room_for);          // fm_extent_count
+}
+
 Case with_slack(Case one, std::string why) {
   one.slack = std::move(why);
   return one;
@@ -151,12 +163,13 @@ std::vector<Case> ioctl_cases() {
       on_data_file("fs_getfsmap", FS_IOC_GETFSMAP,
                    [](Arena& arena) {
                      std::uint8_t* place = arena.out(192 + 5 * 64);
-                     fsmap_head head = {};
-                     head.fmh_count = 5;
-                     std::memset(&head.fmh_keys[1], 0xff, sizeof(head.fmh_keys[1]));
-                     std::memset(head.fmh_keys[1].fmr_reserved, 0, sizeof(head.fmh_keys[1].fmr_reserved));
-                     head.fmh_keys[1].fmr_length = 0;
-                     arena.set(place, head);
+                     arena.set(place, Zeros<192>{});
+                     arena.set(place + 8, std::uint32_t{5});             // fmh_count
+                     arena.set(place + 128, std::uint32_t{0xffffffff});  // fmh_keys[1].fmr_device
+                     arena.set(place + 132, std::uint32_t{0xffffffff});  // fmr_flags
+                     arena.set(place + 136, ~std::uint64_t{0});          // fmr_physical
+                     arena.set(place + 144, ~std::uint64_t{0});          // fmr_owner
+                     arena.set(place + 152, ~std::uint64_t{0});          // fmr_offset
                      return word(place);
                    }),
       on_data_file("fideduperange", FIDEDUPERANGE,
@@ -176,18 +189,13 @@ std::vector<Case> ioctl_cases() {
       on_data_file("fiemap", FS_IOC_FIEMAP,
                    [](Arena& arena) {
                      std::uint8_t* place = arena.out(32 + 10 * 56);
-                     fiemap map = {};
-                     map.fm_length = ~std::uint64_t{0};
-                     map.fm_extent_count = 10;
-                     arena.set(place, map);
+                     put_fiemap(arena, place, 10);
                      return word(place);
                    }),
       on_data_file("fiemap_count_only", FS_IOC_FIEMAP,
                    [](Arena& arena) {
                      std::uint8_t* place = arena.out(32 + 10 * 56);
-                     fiemap map = {};
-                     map.fm_length = ~std::uint64_t{0};
-                     arena.set(place, map);
+                     put_fiemap(arena, place, 0);
                      return word(place);
                    }),
       on_socket("fionread_socket", AF_INET, FIONREAD, room(100)),
