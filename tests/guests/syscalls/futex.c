@@ -1,4 +1,4 @@
-// The futex call itself: value checks, timeouts, wake counts, requeue, wake-op, bit sets, priority inheritance, refusals.
+// The futex call itself: value checks, timeouts, wake counts, requeue, wake-op, bit sets, refusals.
 #include <linux/futex.h>
 #include <pthread.h>
 #include <sys/syscall.h>
@@ -85,14 +85,5 @@ int main(void) {
   }
   EXPECT_EQ(total, 1);
   pthread_join(threads[0], NULL);
-
-  pthread_mutexattr_t attributes;
-  pthread_mutexattr_init(&attributes);
-  pthread_mutexattr_setprotocol(&attributes, PTHREAD_PRIO_INHERIT);
-  pthread_mutex_t mutex;
-  EXPECT_EQ(pthread_mutex_init(&mutex, &attributes), 0);
-  EXPECT_EQ(pthread_mutex_lock(&mutex), 0);
-  EXPECT_EQ(pthread_mutex_trylock(&mutex), EBUSY);
-  EXPECT_EQ(pthread_mutex_unlock(&mutex), 0);
   return guest_result();
 }

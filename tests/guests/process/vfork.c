@@ -1,0 +1,46 @@
+// vfork: the child borrows the parent's memory until it exits or executes; the parent waits for that.
+#include <sys/wait.h>
+
+#include "guest.h"
+
+int main(int argc, char** argv) {
+  if (argc > 1) {
+    usleep(10000);
+    return 17;
+  }
+  volatile int shared = 1;
+  fflush(stdout);
+  pid_t child = vfork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    shared = 5;
+    _exit(3);
+  }
+  EXPECT_EQ(shared, 5);
+  int status;
+  EXPECT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 3 << 8);
+  for (volatile int i = 0; i < 20; i++) {
+    child = vfork();
+    if (child == 0) {
+      shared = 6;
+      execl("/proc/self/exe", argv[0], "again", (char*)NULL);
+      _exit(99);
+    }
+    EXPECT_EQ(shared, 6);
+    EXPECT_EQ(waitpid(child, &status, WNOHANG), 0);  // it runs now, and we too
+    EXPECT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 17 << 8);
+  }
+  child = vfork();
+  if (child == 0) {
+    execl("/no/such/program", "x", (char*)NULL);
+    shared = errno;
+    _exit(4);
+  }
+  EXPECT_EQ(shared, ENOENT);
+  EXPECT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 4 << 8);
+  printf("done\n");
+  return guest_result();
+}
