@@ -147,8 +147,11 @@ SysResult start_kernel_thread(Turn& turn, Thread& child, const KernelClone& clon
   return tid;
 }
 
-void end_kernel_thread(int status, bool group) {
+void end_kernel_thread(int status, bool group, GuestAddr joined) {
+  constexpr u64 kFutexWake = 1, kOne = 1;
   set_host_mask(~u64{0});  // the host's handlers need the turn or a guest to deliver to
+  // The word may be unmapped by now: then the kernel finds nobody there.
+  if (joined != 0) raw_syscall(__NR_futex, joined, kFutexWake, kOne);
   raw_syscall(group ? __NR_exit_group : __NR_exit, static_cast<u64>(status));
   __builtin_unreachable();
 }

@@ -57,8 +57,9 @@ struct KernelClone {
 SysResult start_kernel_thread(Turn& turn, Thread& child, const KernelClone& clone);
 
 /// Ends the calling kernel thread, or with `group` its process, without touching guest state; the turn has
-/// been released or goes with it.
-[[noreturn]] void end_kernel_thread(int status, bool group);
+/// been released or goes with it. Last of all wakes who waits at the futex word `joined` (0: none), so that
+/// they find the thread gone.
+[[noreturn]] void end_kernel_thread(int status, bool group, GuestAddr joined);
 
 /// Gives the turn to `to`, which takes it with TurnSchedule::acquire. Afterwards the caller has none.
 void hand_turn_to(Turn& turn, Thread& to);

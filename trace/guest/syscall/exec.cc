@@ -68,7 +68,7 @@ bool name_of_fd(i32 fd, char* to) {
   constexpr char kGone[] = " (deleted)";
   constexpr SysResult kGoneLength = sizeof(kGone) - 1;
   char link[48];
-  format(link, sizeof(link), "/proc/self/fd/%d", fd);
+  format(link, sizeof(link), "/proc/thread-self/fd/%d", fd);
   SysResult n = raw_syscall(__NR_readlink, arg(link), arg(to), kPathMax - 1);
   if (failed(n)) return false;
   to[n] = 0;

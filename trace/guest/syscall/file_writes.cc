@@ -59,7 +59,7 @@ bool is_process_memory(u64 fd) {
   if (failed(raw_syscall(__NR_fstatfs, fd, arg(&file_system))) || file_system.f_type != PROC_SUPER_MAGIC)
     return false;
   char link[48], target[64];
-  format(link, sizeof(link), "/proc/self/fd/%d", static_cast<i32>(fd));
+  format(link, sizeof(link), "/proc/thread-self/fd/%d", static_cast<i32>(fd));
   SysResult n = raw_syscall(__NR_readlink, arg(link), arg(target), sizeof(target));
   constexpr char kName[] = "/mem";
   constexpr u64 kLength = sizeof(kName) - 1;

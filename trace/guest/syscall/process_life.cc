@@ -153,20 +153,20 @@ void account_process(Turn& turn) {
 
 void exit_thread(Turn& turn, int status) {
   account(turn, turn.thread());
-  leave_futexes(turn);
+  GuestAddr joined = leave_futexes(turn);
   signal::end_thread(turn.thread());
   if (!turn.thread().vfork_child) {
     run::remove_thread(turn, turn.thread());
     TurnSchedule::release(turn);
   }
-  run::end_kernel_thread(status, false);
+  run::end_kernel_thread(status, false, joined);
 }
 
 void exit_process(Turn& turn, int status) {
   account_process(turn);
-  leave_futexes(turn);
+  GuestAddr joined = leave_futexes(turn);
   if (is_shared_address_space(turn)) leave_address_space(turn);
-  run::end_kernel_thread(status, true);
+  run::end_kernel_thread(status, true, joined);
 }
 
 }  // namespace detrec::guest::syscall

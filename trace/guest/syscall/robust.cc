@@ -74,15 +74,15 @@ void walk_robust_list(Turn& turn) {
 
 }  // namespace
 
-void leave_futexes(Turn& turn) {
+GuestAddr leave_futexes(Turn& turn) {
   Thread& thread = turn.thread();
   walk_robust_list(turn);
   thread.robust_list = 0;
   raw_syscall(__NR_set_robust_list, 0, 24);  // the memory may be gone by the time the kernel would walk it
-  if (thread.clear_child_tid == 0) return;
-  u32 zero = 0;
-  if (memory::write_guest(turn, thread.clear_child_tid, zero)) wake_one(thread.clear_child_tid);
+  GuestAddr word = thread.clear_child_tid;
   thread.clear_child_tid = 0;
+  u32 zero = 0;
+  return word != 0 && memory::write_guest(turn, word, zero) ? word : 0;
 }
 
 }  // namespace detrec::guest::syscall
