@@ -97,14 +97,20 @@ CacheAddr BlockIndex::find(GuestAddr pc) const {
     for (u32 b = page.region_head[r]; b != kNone; b = blocks_[b].next_in_region) {
       const Block& block = blocks_[b];
       if (block.is_volatile || pc < block.pc || pc >= block.pc + block.guest_bytes) continue;
-      GuestAddr at = block.pc;
-      u32 cache = block.body;
-      for (u32 i = block.insns; at <= pc && i < block.insns + block.insn_count; ++i) {
-        if (at == pc) return static_cast<CacheAddr>(cache);
-        at += insns_[i].guest;
-        cache += insns_[i].cache;
-      }
+      if (CacheAddr found = insn_cache(b, pc); found != CacheAddr::kNone) return found;
     }
+  }
+  return CacheAddr::kNone;
+}
+
+CacheAddr BlockIndex::insn_cache(u32 index, GuestAddr pc) const {
+  const Block& block = blocks_[index];
+  GuestAddr at = block.pc;
+  u32 cache = block.body;
+  for (u32 i = block.insns; at <= pc && i < block.insns + block.insn_count; ++i) {
+    if (at == pc) return static_cast<CacheAddr>(cache);
+    at += insns_[i].guest;
+    cache += insns_[i].cache;
   }
   return CacheAddr::kNone;
 }
@@ -156,7 +162,7 @@ void BlockIndex::mark_starts(const Block& block, bool on) {
   }
 }
 
-Block& BlockIndex::add_block(const Block& block) {
+u32 BlockIndex::add_block(const Block& block) {
   u32 index = static_cast<u32>(blocks_.size());
   Block& b = blocks_.push(block);
   Page& first = make_page(b.pc);
@@ -172,7 +178,7 @@ Block& BlockIndex::add_block(const Block& block) {
     ++second.block_count;
   }
   if (!b.is_volatile) mark_starts(b, true);
-  return b;
+  return index;
 }
 
 void BlockIndex::add_incoming(u32 index) {

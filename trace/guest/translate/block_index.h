@@ -92,10 +92,15 @@ class BlockIndex {
     l.cache = static_cast<u16>(cache & 4095);
     insns_.push(l);
   }
+  u32 insn_length(u32 index) const { return insns_[index].guest; }
+  /// Where the instruction at pc of a block is in the cache; kNone when none starts there.
+  CacheAddr insn_cache(u32 block, GuestAddr pc) const;
   u32 insn_count() const { return static_cast<u32>(insns_.size()); }
 
   /// Enters a finished block (lengths already added) into its pages.
-  Block& add_block(const Block& block);
+  u32 add_block(const Block& block);
+  /// Notes a copy of part of a block, which only find_by_cache knows.
+  void add_copy_block(const Block& block) { blocks_.push(block); }
   /// Notes that link `site` is bound to code in the page of its target.
   void add_incoming(u32 site);
 

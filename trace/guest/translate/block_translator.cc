@@ -95,6 +95,9 @@ void BlockTranslator::run_entry_only(CacheAddr body) {
 
 bool BlockTranslator::translate_insn(const Insn& insn) {
   GuestAddr next = pc_ + insn.length;
+  bool plain = (insn.branch == Branch::kNone && copied(insn.special)) || insn.branch == Branch::kJccRel ||
+               insn.branch == Branch::kLoopRel || insn.branch == Branch::kJmpRel;
+  if (!plain) last_call_ = pc_;
   switch (insn.branch) {
     case Branch::kNone:
       break;
@@ -218,7 +221,7 @@ void BlockTranslator::copy_opcode_with_base(const Insn& insn, Reg base) {
 
 void BlockTranslator::tick(GuestAddr target) {
   u64 stripe = next_stripe();
-  if (status_flags_dead(target, start_)) {
+  if (status_flags_dead(reader_, target, start_)) {
     emit_.dec_context32(stripe);
     CacheAddr field = emit_.jcc(kCcZero, 0);
     u32 site = block_index().add_site({target, static_cast<u32>(raw(emit_.here())), 0, 0, SiteKind::kTick});
@@ -242,8 +245,18 @@ void BlockTranslator::tick(GuestAddr target) {
 void BlockTranslator::link(GuestAddr target) { links_[link_count_++] = {emit_.jmp(0), target}; }
 
 void BlockTranslator::counted_link(GuestAddr target) {
-  if (target <= pc_) tick(target);
-  link(target);
+  if (target > pc_) {
+    link(target);
+    return;
+  }
+  tick(target);
+  if (copying_ && pc_ == copy_back_edge_) {
+    copy_field_ = emit_.jmp(0);
+  } else if (!copying_ && short_loop(target)) {
+    loops_[loop_count_++] = {emit_.jmp(0), target, pc_};
+  } else {
+    link(target);
+  }
 }
 
 void BlockTranslator::entry_prefix(GuestAddr pc) {
@@ -431,7 +444,8 @@ void BlockTranslator::finish() {
     b.insn_count = count_;
     b.guest_bytes = static_cast<u16>(bytes_);
     b.is_volatile = mode_ == Mode::kVolatile;
-    block_index().add_block(b);
+    u32 index = block_index().add_block(b);
+    emit_loop_copies(index);
   }
   emit_links();
   emit_ticks_and_misses();
@@ -450,6 +464,56 @@ void BlockTranslator::emit_thunks() {
     if (t.counted) tick(t.target);
     link(t.target);
   }
+}
+
+// A loop of a few instructions has one tick, and each decrement of its stripe waits for the one before: five
+// cycles a round. So the loop is laid out once per stripe, each copy going on to the next.
+
+bool BlockTranslator::short_loop(GuestAddr head) const {
+  if (dispatched() || loop_count_ == kMaxLoops || head < start_) return false;
+  int insns = 1;  // the back edge itself
+  GuestAddr pc = start_;
+  for (int i = 0; i < count_; ++i) {
+    if (pc == head) return count_ - i + insns <= kLoopInsns && !calls_since(head);
+    pc += block_index().insn_length(first_insn_ + static_cast<u32>(i));
+  }
+  return head == pc_ && pc == head;  // a jump to itself
+}
+
+/// True when an instruction from `head` on leaves the block other than by a direct jump.
+bool BlockTranslator::calls_since(GuestAddr head) const { return last_call_ != 0 && last_call_ >= head; }
+
+void BlockTranslator::emit_loop_copies(u32 main_block) {
+  copying_ = true;
+  for (int l = 0; l < loop_count_; ++l) {
+    const Loop& loop = loops_[l];
+    CacheAddr field = loop.field;
+    copy_back_edge_ = loop.back_edge;
+    for (int k = 0; k < kLoopCopies; ++k) {
+      Emitter::patch_rel32(field, raw(emit_.here()));
+      Block copy{};
+      copy.pc = loop.head;
+      copy.cache_begin = copy.body = static_cast<u32>(raw(emit_.here()));
+      copy.insns = block_index().insn_count();
+      for (pc_ = loop.head; pc_ <= loop.back_edge;) {
+        Insn insn;
+        FetchFault fault;
+        DETREC_CHECK(reader_.decode_at(pc_, insn, fault));
+        CacheAddr begin = emit_.here();
+        translate_insn(insn);
+        block_index().add_insn(insn.length, static_cast<u32>(raw(emit_.here()) - raw(begin)));
+        ++copy.insn_count;
+        pc_ += insn.length;
+      }
+      field = copy_field_;
+      copy.guest_bytes = static_cast<u16>(pc_ - loop.head);
+      link(pc_);
+      copy.body_end = static_cast<u32>(raw(emit_.here()));
+      block_index().add_copy_block(copy);
+    }
+    Emitter::patch_rel32(field, raw(block_index().insn_cache(main_block, loop.head)));
+  }
+  copying_ = false;
 }
 
 void BlockTranslator::emit_links() {

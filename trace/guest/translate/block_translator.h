@@ -14,7 +14,8 @@ enum class Mode {
 
 class BlockTranslator {
  public:
-  /// `at`: where the block's body goes; `cold`: where its rarely executed stubs go, apart so that hot code stays dense.
+  /// `at`: where the block's body goes; `cold`: where its rarely executed stubs go, apart so that hot code
+  /// stays dense.
   BlockTranslator(CacheAddr at, CacheAddr cold, GuestAddr pc, Mode mode);
 
   /// Emits the block; with `indirect_entry` its first instruction gets an entry for indirect transfers. False
@@ -45,6 +46,12 @@ class BlockTranslator {
     GuestAddr target;  ///< direct calls
     bool indirect;
     bool counted;
+  };
+  /// A short loop at whose back edge the block goes to a copy of the loop (see emit_loop_copies).
+  struct Loop {
+    CacheAddr field;
+    GuestAddr head;
+    GuestAddr back_edge;
   };
   struct PendingMiss {
     CacheAddr field;
@@ -77,6 +84,9 @@ class BlockTranslator {
 
   void finish();
   void emit_thunks();
+  bool short_loop(GuestAddr head) const;
+  bool calls_since(GuestAddr head) const;
+  void emit_loop_copies(u32 main_block);
   void emit_links();
   void emit_ticks_and_misses();
 
@@ -92,12 +102,22 @@ class BlockTranslator {
   u32 first_insn_;
   u16 count_ = 0;
   u32 bytes_ = 0;
+  GuestAddr last_call_ = 0;  ///< the last instruction that is neither copied nor a direct jump
 
-  static constexpr int kMaxPending = 2 * kMaxBlockInsns + 8;  // a counted call: landing and thunk
+  static constexpr int kLoopInsns = 12;  ///< longer loops hide the latency of their tick
+  static constexpr int kLoopCopies = kStripes - 1;
+  static constexpr int kMaxLoops = 2;
+  // A counted call has a tick at its landing and one in its thunk.
+  static constexpr int kMaxPending = 2 * kMaxBlockInsns + 8 + 2 * kMaxLoops * kLoopCopies * kLoopInsns;
   PendingLink links_[kMaxPending];
   PendingTick ticks_[kMaxPending];
   PendingThunk thunks_[kMaxPending];
   PendingMiss misses_[kMaxPending];
+  Loop loops_[kMaxLoops];
+  int loop_count_ = 0;
+  bool copying_ = false;  ///< emitting a loop's copy: its back edge is noted in copy_field_
+  GuestAddr copy_back_edge_ = 0;
+  CacheAddr copy_field_ = CacheAddr::kNone;
   int link_count_ = 0, tick_count_ = 0, thunk_count_ = 0, miss_count_ = 0;
 };
 

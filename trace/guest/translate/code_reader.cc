@@ -40,13 +40,13 @@ FetchFault missing_page(GuestAddr address) {
 void CodeReader::refill(GuestAddr pc) {
   begin_ = pc;
   size_ = 0;
-  while (size_ < kWindow) {
+  while (size_ < limit_) {
     GuestAddr at = begin_ + size_;
     if (at < begin_) return;
     int prot = memory::protection(at);
     if (prot < 0 || (prot & kProtExec) == 0) return;
     u64 room = page_down(at) + kPageSize - at;
-    u64 want = room < kWindow - size_ ? room : kWindow - size_;
+    u64 want = room < limit_ - size_ ? room : limit_ - size_;
     u64 left = probe_copy(window_ + size_, reinterpret_cast<const void*>(at), want);
     size_ += want - left;
     if (left != 0) return;
@@ -54,7 +54,7 @@ void CodeReader::refill(GuestAddr pc) {
 }
 
 bool CodeReader::decode_at(GuestAddr pc, Insn& insn, FetchFault& fault) {
-  if (pc < begin_ || pc + kMaxInsnLength > begin_ + size_) refill(pc);
+  if (!holds(pc)) refill(pc);
   u64 avail = begin_ + size_ - pc;
   switch (decode(bytes_at(pc), avail, insn)) {
     case DecodeStatus::kOk:
@@ -75,8 +75,9 @@ bool CodeReader::decode_at(GuestAddr pc, Insn& insn, FetchFault& fault) {
 namespace {
 
 /// Of kFlagsOfDec, those surely overwritten before they are read from pc on.
-u32 dead_flags(GuestAddr pc, GuestAddr site_page, bool check_stable) {
-  CodeReader reader(pc);
+u32 dead_flags(CodeReader* near, GuestAddr pc, GuestAddr site_page, bool check_stable) {
+  constexpr u64 kSmallWindow = 64;
+  CodeReader own(pc, kSmallWindow);
   u32 dead = 0, live = 0;
   for (int i = 0; i < kLookAhead && (dead | live) != kFlagsOfDec; ++i) {
     if (check_stable && page_down(pc) != site_page) {
@@ -85,6 +86,7 @@ u32 dead_flags(GuestAddr pc, GuestAddr site_page, bool check_stable) {
     }
     Insn insn;
     FetchFault fault;
+    CodeReader& reader = near != nullptr && near->holds(pc) ? *near : own;
     if (!reader.decode_at(pc, insn, fault)) break;
     live |= insn.flags_read & kFlagsOfDec & ~dead;
     if (insn.special != Special::kNone) break;
@@ -106,10 +108,10 @@ u32 dead_flags(GuestAddr pc, GuestAddr site_page, bool check_stable) {
 
 }  // namespace
 
-bool status_flags_dead(GuestAddr pc, GuestAddr site_page) {
-  return dead_flags(pc, page_down(site_page), true) == kFlagsOfDec;
+bool status_flags_dead(CodeReader& near, GuestAddr pc, GuestAddr site_page) {
+  return dead_flags(&near, pc, page_down(site_page), true) == kFlagsOfDec;
 }
 
-u32 dead_status_flags(GuestAddr pc) { return dead_flags(pc, 0, false); }
+u32 dead_status_flags(GuestAddr pc) { return dead_flags(nullptr, pc, 0, false); }
 
 }  // namespace detrec::guest::translate

@@ -18,28 +18,32 @@ struct FetchFault {
 /// A window over guest code.
 class CodeReader {
  public:
-  /// Fills the window at pc; at most kWindow bytes, ending where executable memory ends.
-  explicit CodeReader(GuestAddr pc) { refill(pc); }
+  /// Reads windows of `window` bytes (at most kWindow), ending where executable memory ends.
+  explicit CodeReader(GuestAddr pc, u64 window = kWindow) : begin_(pc), limit_(window) {}
 
   /// Decodes at pc, refilling the window when needed. kOk, or the fault that executing there raises.
   bool decode_at(GuestAddr pc, Insn& insn, FetchFault& fault);
 
   const u8* bytes_at(GuestAddr pc) const { return window_ + (pc - begin_); }
+  /// True when an instruction at pc can be decoded without reading more.
+  bool holds(GuestAddr pc) const { return pc >= begin_ && pc + kMaxInsnLength <= begin_ + size_; }
+
+  static constexpr u64 kWindow = 512;
 
  private:
-  static constexpr u64 kWindow = 512;
   void refill(GuestAddr pc);
 
-  GuestAddr begin_ = 0;
+  GuestAddr begin_;
+  u64 limit_;
   u64 size_ = 0;
   u8 window_[kWindow];
 };
 
-/// Whether the five status flags other than CF are overwritten before they are read on the straight path from
-/// pc (so that `dec` may clobber them). Gives up, answering no, at indirect transfers, after some
-/// instructions, and where other code than `site_page`'s could change under it (writable or anonymous memory
-/// of another page).
-bool status_flags_dead(GuestAddr pc, GuestAddr site_page);
+/// `near` is tried first. Whether the five status flags other than CF are overwritten before they are read on
+/// the straight path from pc (so that `dec` may clobber them). Gives up, answering no, at indirect transfers,
+/// after some instructions, and where other code than `site_page`'s could change under it (writable or
+/// anonymous memory of another page).
+bool status_flags_dead(CodeReader& near, GuestAddr pc, GuestAddr site_page);
 
 /// Which of those five flags are dead at pc; a stop shows them as zero so that positions are repeatable.
 u32 dead_status_flags(GuestAddr pc);

@@ -165,7 +165,8 @@ CacheAddr indirect_entry(Turn& turn, GuestAddr pc, FetchFault& fault) {
     body = translate(turn, pc, true, fault, &landing);
     if (body == CacheAddr::kNone) return body;
   } else {
-    BlockTranslator t(static_cast<CacheAddr>(cache().next), static_cast<CacheAddr>(cache().cold), pc, Mode::kNormal);
+    BlockTranslator t(static_cast<CacheAddr>(cache().next), static_cast<CacheAddr>(cache().cold), pc,
+                      Mode::kNormal);
     t.run_entry_only(body);
     landing = t.entry();
     take(t);
