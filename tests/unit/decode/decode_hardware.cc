@@ -106,7 +106,9 @@ class Comparison {
 
   std::string mnemonic() const {
     const Reference ref = oracle_.reference(pattern_);
-    return ref.ok() ? ZydisMnemonicGetString(ref.insn.mnemonic) : "?" + hex(code(6));
+    if (ref.ok()) return ZydisMnemonicGetString(ref.insn.mnemonic);
+    return fmt::format("?{}.{}.{:02x}", static_cast<int>(insn_.encoding), static_cast<int>(insn_.map),
+                       insn_.opcode);
   }
 
   void note(const char* what, std::size_t shown) {

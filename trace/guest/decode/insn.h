@@ -243,12 +243,16 @@ struct Insn {
   std::uint16_t flags_read;
   std::uint16_t flags_written;    ///< may have a new value afterwards, be it defined or undefined
   std::uint16_t flags_undefined;  ///< the part of flags_written whose new value is undefined
-  std::uint16_t
-      flags_must_written;  ///< the part of flags_written that surely is: not by a shift by cl, a rep scas
+  /// The part of flags_written that surely loses its old value: not by a shift by cl or a rep scas, whose
+  /// count may be 0, and of the undefined ones only those that processors do overwrite (AF of and, or, xor,
+  /// test; AF and OF of shifts).
+  std::uint16_t flags_must_written;
 
-  std::int64_t imm;  ///< sign-extended (int n, enter, ret n, in, out: zero-extended); branch displacement
-  std::int64_t
-      disp;  ///< sign-extended displacement of the ModRM operand, scaled (EVEX disp8*N); moffs address
+  /// Immediate or branch displacement, sign-extended (of int n, enter, ret n, in, out, shifts:
+  /// zero-extended).
+  std::int64_t imm;
+  /// Displacement of the ModRM operand, sign-extended and scaled (EVEX disp8*N); or a moffs address.
+  std::int64_t disp;
 
   /// The memory operands, of which mem_count are valid: an explicit one comes first, string source before
   /// destination.
