@@ -131,7 +131,8 @@ struct FutexWake {
 };
 struct FutexFinished {};
 struct RobustWakes {
-  std::vector<std::pair<ThreadId, FutexKey>> wakes;
+  std::vector<std::pair<ThreadId, FutexKey>> wakes;  ///< in owner order, then key order
+  LogicalTime latest;                                ///< the largest member clock (ROBUST-5)
 };
 struct MapInode {
   std::uint64_t host = 0;
@@ -251,7 +252,7 @@ struct TicketAnswer {
   ResumeTicket ticket;
 };
 struct DequeueAnswer {
-  TimerOutcome<DequeueAck> ack;
+  TimerOutcome<DequeueAck> ack = DequeueAck{};
   bool terminal = false;
 };
 struct ExecAnswer {
