@@ -12,8 +12,8 @@
 #include <span>
 #include <vector>
 
-#include "tests/unit/decode/oracle.h"
-#include "tests/unit/decode/patterns.h"
+#include "tests/unit/decode/oracle/oracle.h"
+#include "tests/unit/decode/oracle/patterns.h"
 #include "trace/guest/decode/insn.h"
 
 namespace {

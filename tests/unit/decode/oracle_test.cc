@@ -1,15 +1,15 @@
 // The decoder against Zydis: a slice of all patterns, and the code of this process. decode_exhaustive and
 // decode_binaries compare everything.
-#include "tests/unit/decode/oracle.h"
+#include "tests/unit/decode/oracle/oracle.h"
 
 #include <gtest/gtest.h>
 
 #include <cstdio>
 
-#include "tests/unit/decode/code_sections.h"
-#include "tests/unit/decode/known_differences.h"
-#include "tests/unit/decode/patterns.h"
-#include "tests/unit/decode/sweep.h"
+#include "tests/unit/decode/oracle/code_sections.h"
+#include "tests/unit/decode/oracle/known_differences.h"
+#include "tests/unit/decode/oracle/patterns.h"
+#include "tests/unit/decode/oracle/sweep.h"
 
 namespace detrec::guest::test {
 namespace {

@@ -4,11 +4,11 @@
 // ahead without asking whether the bytes are there; whether they were is asked once, at the end.
 #include <initializer_list>
 
-#include "trace/guest/decode/effects.h"
 #include "trace/guest/decode/fields.h"
 #include "trace/guest/decode/insn.h"
-#include "trace/guest/decode/sizes.h"
-#include "trace/guest/decode/tables.h"
+#include "trace/guest/decode/tables/effects.h"
+#include "trace/guest/decode/tables/sizes.h"
+#include "trace/guest/decode/tables/tables.h"
 
 #define DETREC_INLINE [[gnu::always_inline]] inline
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "trace/guest/decode/insn.h"
-#include "trace/guest/decode/row.h"
+#include "trace/guest/decode/tables/row.h"
 
 namespace detrec::guest::tables {
 

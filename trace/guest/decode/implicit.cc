@@ -1,6 +1,6 @@
 // Memory operands that no ModRM byte names: the stack, strings, and a few others.
-#include "trace/guest/decode/effects.h"
 #include "trace/guest/decode/fields.h"
+#include "trace/guest/decode/tables/effects.h"
 
 namespace detrec::guest::tables {
 namespace {

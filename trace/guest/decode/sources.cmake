@@ -2,5 +2,5 @@
 set(DETREC_DECODE_SOURCES
   ${CMAKE_CURRENT_LIST_DIR}/decode.cc
   ${CMAKE_CURRENT_LIST_DIR}/implicit.cc
-  ${CMAKE_CURRENT_LIST_DIR}/tables.cc
+  ${CMAKE_CURRENT_LIST_DIR}/tables/tables.cc
   ${CMAKE_CURRENT_LIST_DIR}/vector.cc)

@@ -1,7 +1,7 @@
 // The opcode tables as the decoder sees them.
 #pragma once
 
-#include "trace/guest/decode/row.h"
+#include "trace/guest/decode/tables/row.h"
 
 namespace detrec::guest::tables {
 

@@ -1,7 +1,7 @@
 // Rows of the two-byte opcode map 0F (Intel SDM 2D table A-3; AMD's additions from APM 3).
 #pragma once
 
-#include "trace/guest/decode/row.h"
+#include "trace/guest/decode/tables/row.h"
 
 namespace detrec::guest::tables {
 
@@ -128,10 +128,10 @@ constexpr void add_0f_integer_rows(RowList<N>& t) {
   t.add(op(0xbb).E(kV, kRw).G(kV, kR).flags(Fx::kBt).with(kABitString).lock());
   t.add(op(0xba).ext(4).E(kV, kR).flags(Fx::kBt).imm(Imm::kIbU));
   for (unsigned i = 5; i < 8; ++i) t.add(op(0xba).ext(i).E(kV, kRw).flags(Fx::kBt).imm(Imm::kIbU).lock());
-  t.add(op(0xa4).E(kV, kRw).G(kV, kR).flags(Fx::kShiftDouble).imm(Imm::kIbU).with(kAShift));  // shld
-  t.add(op(0xa5).E(kV, kRw).G(kV, kR).flags(Fx::kShiftDouble).implicit(Im::kCxR));
-  t.add(op(0xac).E(kV, kRw).G(kV, kR).flags(Fx::kShiftDouble).imm(Imm::kIbU).with(kAShift));  // shrd
-  t.add(op(0xad).E(kV, kRw).G(kV, kR).flags(Fx::kShiftDouble).implicit(Im::kCxR));
+  t.add(op(0xa4).E(kV, kRw).G(kV, kR).flags(Fx::kShift).imm(Imm::kIbU).with(kAShift));  // shld
+  t.add(op(0xa5).E(kV, kRw).G(kV, kR).flags(Fx::kShift).implicit(Im::kCxR));
+  t.add(op(0xac).E(kV, kRw).G(kV, kR).flags(Fx::kShift).imm(Imm::kIbU).with(kAShift));  // shrd
+  t.add(op(0xad).E(kV, kRw).G(kV, kR).flags(Fx::kShift).implicit(Im::kCxR));
   t.add(op(0xaf).E(kV, kR).G(kV, kRw).flags(Fx::kMul));
   t.add(op(0xb0).E(kB, kRw).G(kB, kR).flags(Fx::kAdd).byte().implicit(Im::kAccRw).lock());
   t.add(op(0xb1).E(kV, kRw).G(kV, kR).flags(Fx::kAdd).implicit(Im::kAccRw).lock());

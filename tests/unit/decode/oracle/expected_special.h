@@ -1,7 +1,7 @@
 // Which Special class each of Zydis's mnemonics belongs to.
 #pragma once
 
-#include "tests/unit/decode/oracle.h"
+#include "tests/unit/decode/oracle/oracle.h"
 
 namespace detrec::guest::test {
 

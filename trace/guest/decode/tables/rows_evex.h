@@ -1,8 +1,8 @@
 // Rows of the EVEX encodings: AVX-512 (Intel SDM 2D, tables ), and its FP16 maps in rows_fp16.h.
 #pragma once
 
-#include "trace/guest/decode/row.h"
-#include "trace/guest/decode/rows_fp16.h"
+#include "trace/guest/decode/tables/row.h"
+#include "trace/guest/decode/tables/rows_fp16.h"
 
 namespace detrec::guest::tables {
 

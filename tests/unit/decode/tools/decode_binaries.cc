@@ -7,9 +7,9 @@
 #include <thread>
 #include <vector>
 
-#include "tests/unit/decode/code_sections.h"
-#include "tests/unit/decode/oracle.h"
-#include "tests/unit/decode/sweep.h"
+#include "tests/unit/decode/oracle/code_sections.h"
+#include "tests/unit/decode/oracle/oracle.h"
+#include "tests/unit/decode/oracle/sweep.h"
 
 namespace {
 

@@ -3,7 +3,7 @@
 
 #include <span>
 
-#include "tests/unit/decode/oracle.h"
+#include "tests/unit/decode/oracle/oracle.h"
 
 namespace detrec::guest::test {
 

@@ -1,4 +1,4 @@
-#include "tests/unit/decode/known_differences.h"
+#include "tests/unit/decode/oracle/known_differences.h"
 
 namespace detrec::guest::test {
 namespace {

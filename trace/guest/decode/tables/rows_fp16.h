@@ -2,7 +2,7 @@
 // chapter 5).
 #pragma once
 
-#include "trace/guest/decode/row.h"
+#include "trace/guest/decode/tables/row.h"
 
 namespace detrec::guest::tables {
 

@@ -1,7 +1,7 @@
 // Sizes that depend on the encoding, as tables: of registers, memory operands, displacements and immediates.
 #pragma once
 
-#include "trace/guest/decode/row.h"
+#include "trace/guest/decode/tables/row.h"
 
 namespace detrec::guest::tables {
 

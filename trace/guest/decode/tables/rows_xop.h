@@ -1,7 +1,7 @@
 // Rows of AMD's XOP encodings: XOP, TBM, LWP (AMD APM 3 and 4, appendix A).
 #pragma once
 
-#include "trace/guest/decode/row.h"
+#include "trace/guest/decode/tables/row.h"
 
 namespace detrec::guest::tables {
 

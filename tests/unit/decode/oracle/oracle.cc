@@ -1,11 +1,11 @@
-#include "tests/unit/decode/oracle.h"
+#include "tests/unit/decode/oracle/oracle.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "tests/unit/decode/expected_special.h"
-#include "tests/unit/decode/known_differences.h"
+#include "tests/unit/decode/oracle/expected_special.h"
+#include "tests/unit/decode/oracle/known_differences.h"
 
 namespace detrec::guest::test {
 namespace {

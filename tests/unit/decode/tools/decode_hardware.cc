@@ -16,9 +16,9 @@
 #include <sstream>
 #include <string>
 
-#include "tests/unit/decode/oracle.h"
-#include "tests/unit/decode/patterns.h"
-#include "tests/unit/decode/sandbox.h"
+#include "tests/unit/decode/oracle/oracle.h"
+#include "tests/unit/decode/oracle/patterns.h"
+#include "tests/unit/decode/tools/sandbox.h"
 
 namespace {
 

@@ -1,4 +1,4 @@
-#include "tests/unit/decode/expected_special.h"
+#include "tests/unit/decode/oracle/expected_special.h"
 
 namespace detrec::guest::test {
 

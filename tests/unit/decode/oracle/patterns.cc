@@ -1,4 +1,4 @@
-#include "tests/unit/decode/patterns.h"
+#include "tests/unit/decode/oracle/patterns.h"
 
 #include <initializer_list>
 

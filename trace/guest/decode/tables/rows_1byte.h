@@ -1,7 +1,7 @@
 // Rows of the one-byte opcode map (Intel SDM 2D table A-2), x87 included.
 #pragma once
 
-#include "trace/guest/decode/row.h"
+#include "trace/guest/decode/tables/row.h"
 
 namespace detrec::guest::tables {
 

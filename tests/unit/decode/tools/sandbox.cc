@@ -1,4 +1,4 @@
-#include "tests/unit/decode/sandbox.h"
+#include "tests/unit/decode/tools/sandbox.h"
 
 #include <setjmp.h>
 #include <signal.h>

@@ -1,7 +1,7 @@
 // What the opcode rows' flag and implicit-operand classes mean.
 #pragma once
 
-#include "trace/guest/decode/row.h"
+#include "trace/guest/decode/tables/row.h"
 
 namespace detrec::guest::tables {
 
@@ -30,7 +30,6 @@ inline constexpr FlagEffect kFlagEffects[] = {
     {Fx::kShift, 0, kAll6, kO | kA, kAll6},
     {Fx::kRotate, 0, kC | kO, kO, kC | kO},
     {Fx::kRotateCarry, kC, kC | kO, kO, kC | kO},
-    {Fx::kShiftDouble, 0, kAll6, kO | kA, kAll6},
     {Fx::kBt, 0, kAll6 & ~kZ, kO | kS | kA | kP, kO | kS | kA | kP},
     {Fx::kBsf, 0, kAll6, kAll6 & ~kZ, kAll6 & ~kZ},
     {Fx::kLzcnt, 0, kAll6, kO | kS | kA | kP, kO | kS | kA | kP},
@@ -55,8 +54,6 @@ inline constexpr FlagEffect kFlagEffects[] = {
     {Fx::kString, kDir, 0, 0, 0},
     {Fx::kStringCmp, kDir, kAll6, 0, 0},
     {Fx::kReadZf, kZ, 0, 0, 0},
-    {Fx::kFcmov, kC | kZ | kP, 0, 0, 0},
-    {Fx::kReadDf, kDir, 0, 0, 0},
     {Fx::kTbm, 0, kAll6, kA | kP, kA | kP},
     {Fx::kKeyLocker, 0, kAll6, 0, 0},
     {Fx::kSyscall, kAll7, kAll7, 0, kAll7},

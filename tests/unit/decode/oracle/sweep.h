@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <span>
 
-#include "tests/unit/decode/oracle.h"
+#include "tests/unit/decode/oracle/oracle.h"
 
 namespace detrec::guest::test {
 

@@ -1,12 +1,12 @@
 // Builds the opcode tables at compile time.
-#include "trace/guest/decode/tables.h"
+#include "trace/guest/decode/tables/tables.h"
 
-#include "trace/guest/decode/rows_0f.h"
-#include "trace/guest/decode/rows_0f38.h"
-#include "trace/guest/decode/rows_1byte.h"
-#include "trace/guest/decode/rows_evex.h"
-#include "trace/guest/decode/rows_vex.h"
-#include "trace/guest/decode/rows_xop.h"
+#include "trace/guest/decode/tables/rows_0f.h"
+#include "trace/guest/decode/tables/rows_0f38.h"
+#include "trace/guest/decode/tables/rows_1byte.h"
+#include "trace/guest/decode/tables/rows_evex.h"
+#include "trace/guest/decode/tables/rows_vex.h"
+#include "trace/guest/decode/tables/rows_xop.h"
 
 namespace detrec::guest::tables {
 namespace {

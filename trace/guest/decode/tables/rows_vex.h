@@ -1,7 +1,7 @@
 // Rows of the VEX encodings: AVX, AVX2, FMA, opmask instructions, BMI, AMX (Intel SDM 2D, tables ).
 #pragma once
 
-#include "trace/guest/decode/row.h"
+#include "trace/guest/decode/tables/row.h"
 
 namespace detrec::guest::tables {
 

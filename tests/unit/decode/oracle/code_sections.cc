@@ -1,4 +1,4 @@
-#include "tests/unit/decode/code_sections.h"
+#include "tests/unit/decode/oracle/code_sections.h"
 
 #include <elf.h>
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/unit/decode/code_sections.h"
+#include "tests/unit/decode/oracle/code_sections.h"
 #include "trace/guest/decode/insn.h"
 
 namespace {

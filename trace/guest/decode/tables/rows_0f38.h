@@ -1,7 +1,7 @@
 // Rows of the three-byte opcode maps 0F 38 and 0F 3A in their legacy encoding (Intel SDM 2D tables ).
 #pragma once
 
-#include "trace/guest/decode/row.h"
+#include "trace/guest/decode/tables/row.h"
 
 namespace detrec::guest::tables {
 

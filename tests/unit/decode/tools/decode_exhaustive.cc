@@ -6,8 +6,8 @@
 #include <thread>
 #include <vector>
 
-#include "tests/unit/decode/oracle.h"
-#include "tests/unit/decode/patterns.h"
+#include "tests/unit/decode/oracle/oracle.h"
+#include "tests/unit/decode/oracle/patterns.h"
 
 int main(int argc, char** argv) {
   using namespace detrec::guest::test;
