@@ -11,7 +11,7 @@
 namespace detrec::wire {
 
 inline constexpr std::uint32_t kLaunchMagic = 0x4c524544;  // "DERL"
-inline constexpr std::uint32_t kLaunchVersion = 1;
+inline constexpr std::uint32_t kLaunchVersion = 2;
 inline constexpr std::uint64_t kNoTicks = ~std::uint64_t{0};
 
 /// How far a launch has come; only the engine advances it.
@@ -53,6 +53,19 @@ struct EngineStats {
   std::uint64_t threads;  ///< guest threads started, the first included
 };
 
+/// One answer of the cpuid instruction as the guests see it. Asking the processor costs microseconds in a virtual machine, and every
+/// program start asks a hundred times, so all processes of a run share the answers.
+struct CpuidAnswer {
+  std::uint32_t leaf, subleaf;
+  std::uint32_t eax, ebx, ecx, edx;
+  std::uint32_t valid;  ///< set last
+  std::uint32_t reserved;
+};
+inline constexpr std::uint32_t kCpuidAnswers = 256;
+
+/// Warnings that are printed once a run (trace/guest/syscall/warnings.cc numbers them).
+inline constexpr std::uint32_t kNotices = 1024;
+
 struct Launch {
   std::uint32_t magic;
   std::uint32_t version;
@@ -77,6 +90,12 @@ struct Launch {
   std::uint64_t ticks;          ///< total ticks of the first process's threads, written when it exits
   StopState stop;
   EngineStats stats;
+
+  // Shared by the processes of the run.
+  std::uint32_t cpuid_used;                  ///< entries handed out, may exceed kCpuidAnswers
+  std::uint32_t cpuid_reserved;
+  CpuidAnswer cpuid_answers[kCpuidAnswers];
+  std::uint8_t said[kNotices];               ///< nonzero: this warning has been printed in this run
 };
 
 }  // namespace detrec::wire

@@ -1,5 +1,7 @@
 #include "trace/guest/run/cpu_model.h"
 
+#include "trace/guest/process.h"
+
 namespace detrec::guest::run {
 namespace {
 
@@ -59,12 +61,16 @@ CpuidResult xsave_leaf(u32 subleaf) {
 }  // namespace
 
 u64 guest_xcr0() {
-  CpuidResult r = host_cpuid(1, 0);
-  if ((r.ecx >> 27 & 1) == 0) return 3;  // no OSXSAVE
-  return host_xcr0() & kModelXcr0;
+  static u64 known = 0;
+  if (known == 0) {
+    bool has_xsave = (host_cpuid(1, 0).ecx >> 27 & 1) != 0;
+    known = has_xsave ? host_xcr0() & kModelXcr0 : 3;
+  }
+  return known;
 }
 
-CpuidResult cpuid(u32 leaf, u32 subleaf) {
+namespace {
+CpuidResult model(u32 leaf, u32 subleaf) {
   if (leaf == 0xd) return xsave_leaf(subleaf);
   CpuidResult r = host_cpuid(leaf, subleaf);
   switch (leaf) {
@@ -112,6 +118,28 @@ CpuidResult cpuid(u32 leaf, u32 subleaf) {
       break;  // rdpru
     default:
       break;
+  }
+  return r;
+}
+
+}  // namespace
+
+CpuidResult cpuid(u32 leaf, u32 subleaf) {
+  wire::Launch* launch = process().launch;
+  if (launch == nullptr) return model(leaf, subleaf);
+  u32 used = __atomic_load_n(&launch->cpuid_used, __ATOMIC_ACQUIRE);
+  for (u32 i = 0; i < used && i < wire::kCpuidAnswers; ++i) {
+    const wire::CpuidAnswer& a = launch->cpuid_answers[i];
+    if (a.leaf == leaf && a.subleaf == subleaf && __atomic_load_n(&a.valid, __ATOMIC_ACQUIRE) != 0) {
+      return {a.eax, a.ebx, a.ecx, a.edx};
+    }
+  }
+  CpuidResult r = model(leaf, subleaf);
+  u32 mine = __atomic_fetch_add(&launch->cpuid_used, 1, __ATOMIC_ACQ_REL);
+  if (mine < wire::kCpuidAnswers) {
+    wire::CpuidAnswer& a = launch->cpuid_answers[mine];
+    a = {leaf, subleaf, r.eax, r.ebx, r.ecx, r.edx, 0, 0};
+    __atomic_store_n(&a.valid, 1, __ATOMIC_RELEASE);
   }
   return r;
 }

@@ -1,5 +1,7 @@
 // The border between generated code and the engine (exits.h). The context page is at a fixed address below 2 GiB, so
 // plain absolute operands reach it without disturbing a register.
+#include <asm/unistd_64.h>
+
 #include "trace/guest/translate/context_offsets.h"
 
 // Values of ExitKind (translate/context.h).
@@ -14,6 +16,7 @@
 #define KIND_FAULT 8
 
 #define FLAG_TF_AC_RF 0x50100
+#define FLAG_DF 0x400
 
     .text
     .macro exit_entry name, kind
@@ -30,7 +33,80 @@
     exit_entry exit_ret, KIND_RET
     exit_entry exit_emulate, KIND_EMULATE
     exit_entry exit_resume, KIND_RESUME
-    exit_entry exit_syscall, KIND_SYSCALL
+
+// System calls. `syscall` itself clobbers rcx and r11, so both are free here. getpid and gettid are answered without disturbing
+// anything else, clock_gettime by a plain call; the rest takes the common way.
+    .globl exit_syscall
+    .p2align 4
+exit_syscall:
+    leaq -__NR_getpid(%rax), %rcx
+    jrcxz answer_getpid
+    leaq -__NR_gettid(%rax), %rcx
+    jrcxz answer_gettid
+    movl $KIND_SYSCALL, CTX_EXIT_KIND
+    leaq -__NR_clock_gettime(%rax), %rcx
+    jrcxz try_clock_gettime
+    jmp exit_common
+
+    .p2align 4
+answer_gettid:
+    movl $THREAD_TID, %r11d
+    jmp answer_id
+answer_getpid:
+    movl $THREAD_PID, %r11d
+answer_id:
+    movq CTX_THREAD, %rax
+    movl (%rax,%r11), %r11d
+    movl CTX_EXIT_ARG, %ecx
+    leaq (%rcx,%rcx,2), %rcx            // a Site has 24 bytes
+    movq CTX_SITES, %rax
+    leaq (%rax,%rcx,8), %rcx
+    movl SITE_CACHE(%rcx), %eax
+    movq %rax, CTX_RESUME
+    movq SITE_PC(%rcx), %rcx            // as the kernel leaves rcx: the next instruction
+    movl %r11d, %eax
+    movq %rsp, CTX_GPR + 32
+    movq CTX_ENGINE_RSP, %rsp
+    pushfq
+    popq %r11                           // and r11: the flags
+    movq CTX_GPR + 32, %rsp
+    jmp *CTX_RESUME
+
+try_clock_gettime:
+    movq %rsp, CTX_GPR + 32
+    movq CTX_ENGINE_RSP, %rsp
+    pushfq
+    popq %r11
+    testl $(FLAG_TF_AC_RF | FLAG_DF), %r11d
+    jnz 2f
+    pushq %rax
+    pushq %rdx
+    pushq %rsi
+    pushq %rdi
+    pushq %r8
+    pushq %r9
+    pushq %r10
+    pushq %r11
+    movl CTX_EXIT_ARG, %edx
+    call quick_clock_gettime            // (clock, address, site): the result; sets Context::resume and regs.pc
+    popq %r11
+    popq %r10
+    popq %r9
+    popq %r8
+    popq %rdi
+    popq %rsi
+    popq %rdx
+    addq $8, %rsp
+    movq CTX_PC, %rcx
+    pushq %r11
+    popfq
+    movq CTX_GPR + 32, %rsp
+    jmp *CTX_RESUME
+2:
+    pushq %r11
+    popfq
+    movq CTX_GPR + 32, %rsp
+    jmp exit_common
 
     .globl exit_tick_spilled, exit_tick
     .p2align 4

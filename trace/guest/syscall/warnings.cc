@@ -5,19 +5,13 @@
 namespace detrec::guest::syscall {
 namespace {
 
-/// The launch memfd's single page is shared by the whole process tree and longer than the structure in it:
-/// the rest of the page holds one byte for each thing said.
-constexpr u64 kSaidOffset = 3072;
+/// How the notices of the launch page are divided: the named ones, system call numbers, commands by hash.
 constexpr u64 kNotices = 64;
 constexpr u64 kNumbers = 512;
 constexpr u64 kCommands = 256;
-static_assert(sizeof(wire::Launch) <= kSaidOffset &&
-              kSaidOffset + kNotices + kNumbers + kCommands <= kPageSize);
+static_assert(kNotices + kNumbers + kCommands <= wire::kNotices);
 
-bool first(u64 index) {
-  u8* said = reinterpret_cast<u8*>(process().launch) + kSaidOffset + index;
-  return __atomic_exchange_n(said, 1, __ATOMIC_RELAXED) == 0;
-}
+bool first(u64 index) { return __atomic_exchange_n(&process().launch->said[index], 1, __ATOMIC_RELAXED) == 0; }
 
 }  // namespace
 

@@ -27,6 +27,7 @@ void BlockIndex::start() {
   blocks_.reserve(kMaxBlocks);
   insns_.reserve(kMaxInsns);
   sites_.reserve(kMaxSites);
+  context().sites = arg(sites_.begin());
   pages_.reserve(kMaxPages);
   copies_.reserve(kMaxCopies);
   page_slots_ = static_cast<u32*>(engine_reserve(kPageSlots * sizeof(u32)));
@@ -53,7 +54,8 @@ bool BlockIndex::nearly_full() const {
          copies_.size() + 4096 > kMaxCopies;
 }
 
-u64 BlockIndex::slot(u64 number) const { return (number * 0x9e3779b97f4a7c15ull) >> (64 - 19); }
+// Neighbouring pages get neighbouring slots: code is clustered, and so are then the pages of this table that are touched.
+u64 BlockIndex::slot(u64 number) const { return (number ^ number >> 19) % kPageSlots; }
 
 u32 BlockIndex::find_page(u64 number) const {
   for (u64 s = slot(number);; s = (s + 1) % kPageSlots) {

@@ -58,6 +58,7 @@ struct Context {
   u32 in_guest;       ///< 1 from just before generated code is entered until its exit has saved the registers
 
   Thread* thread;  ///< holder of the turn
+  u64 sites;       ///< address of the exit sites (translate/block_index.h), for exits.S
 };
 static_assert(sizeof(Context) <= kPageSize);
 

@@ -9,3 +9,10 @@
 #define CTX_RFLAGS (CTX + 192)
 #define CTX_PC (CTX + 200)
 #define CTX_IN_GUEST (CTX + 228)
+#define CTX_THREAD (CTX + 232)
+#define CTX_SITES (CTX + 240)
+// Of Thread (run/thread.h) and Site (translate/block_index.h).
+#define THREAD_TID 0
+#define THREAD_PID 4
+#define SITE_PC 0
+#define SITE_CACHE 8
