@@ -187,9 +187,9 @@ def missing_need(need):
     return None if need in cpu_flags() else f"cpu without {need}"
 
 
-def end_orphans():
-    """Kills and reaps the processes that fell to us as subreaper; returns their command names."""
-    names = []
+def our_children():
+    """(process id, state, command name) of every child of ours."""
+    children = []
     for entry in os.listdir("/proc"):
         if not entry.isdigit():
             continue
@@ -200,8 +200,24 @@ def end_orphans():
             continue
         state, parent = rest.split()[:2]
         if int(parent) == os.getpid():
-            if state != b"Z":
-                names.append(head.split(b"(", 1)[1].decode("utf-8", "replace"))
-                os.kill(int(entry), signal.SIGKILL)
-            os.waitpid(int(entry), 0)
-    return names
+            children.append((int(entry), state, head.split(b"(", 1)[1].decode("utf-8", "replace")))
+    return children
+
+
+def end_orphans(patience=2.0):
+    """Reaps the processes that fell to us as subreaper; kills those still alive after `patience` seconds and returns
+    their names."""
+    deadline = time.monotonic() + patience
+    while True:
+        children = our_children()
+        for child, state, _ in children:
+            if state == b"Z":
+                os.waitpid(child, 0)
+        alive = [(child, name) for child, state, name in children if state != b"Z"]
+        if not alive or time.monotonic() > deadline:
+            break
+        time.sleep(0.05)
+    for child, _ in alive:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+    return [name for _, name in alive]
