@@ -208,7 +208,7 @@ void record(GuestAddr begin, GuestAddr end, u32 prot, bool shared, bool grows_do
   region.inode = object.inode;
   region.file_offset = object.inode != 0 ? file_offset : 0;
   region.name = object.name;
-  region.attributes = account(attributes, prot, shared);
+  region.attributes = attributes;
   RegionMap& map = address_space().map;
   map.erase(begin, end);
   map.insert(region);

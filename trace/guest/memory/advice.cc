@@ -46,7 +46,8 @@ bool changes_content(i32 advice) {
 
 SysResult madvise(Turn& turn, GuestAddr addr, u64 length, i32 advice) {
   // When the kernel would reclaim freed pages cannot be repeated; that they are gone at once is within its rights.
-  if (advice == MADV_FREE) advice = MADV_DONTNEED;
+  bool free = advice == MADV_FREE;
+  if (free) advice = MADV_DONTNEED;
   u64 bytes = page_up(length);
   if (addr % kPageSize != 0 || (length != 0 && bytes == 0) || addr + bytes < addr || bytes == 0) {
     // Let the kernel check the advice and the arguments' form: nothing is touched.
@@ -65,6 +66,7 @@ SysResult madvise(Turn& turn, GuestAddr addr, u64 length, i32 advice) {
     if (m->begin > at) result = -ENOMEM;  // a hole: the rest is done all the same
     GuestAddr from = m->begin > at ? m->begin : at, to = m->end < end ? m->end : end;
     at = to;
+    if (free && m->is_file()) return -EINVAL;  // only private anonymous memory can be freed
     if (m->has(kTableBacked)) continue;
     if (changes_content(advice)) drop_code(turn, from, to);
     if (advice == kPopulateWrite) translate::before_write(turn, from, to);

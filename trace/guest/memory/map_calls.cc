@@ -292,7 +292,7 @@ SysResult mprotect(Turn& turn, GuestAddr addr, u64 length, u32 prot) {
     if (failed(result)) break;
     space.map.update(at, to, [&](Region& r) {
       r.prot = prot;
-      r.attributes = memory::account(r.attributes & ~cleared, prot, r.shared);
+      r.attributes &= ~cleared;
     });
     at = to;
   }

@@ -1,7 +1,8 @@
 // The guest's mappings in address order: a treap that also knows the largest free gap below every node.
 //
 // Pure data structure, no system calls: nodes lie in memory that the owner hands over. Regions never overlap; neighbours
-// that the kernel would show as one row are one region. Finding, inserting and searching a gap take O(log n) steps.
+// that nothing known here tells apart are one region (the kernel may still have several rows there: it also looks at which
+// pages were touched). Finding, inserting and searching a gap take O(log n) steps.
 #pragma once
 
 #include "trace/guest/memory/guest_map.h"
@@ -23,14 +24,7 @@ enum Attribute : u32 {
   kMergeable = 1u << 10,    ///< MADV_MERGEABLE
   kRandom = 1u << 11,       ///< MADV_RANDOM
   kSequential = 1u << 12,   ///< MADV_SEQUENTIAL
-  kAccounted = 1u << 13,    ///< is or was private and writable: the kernel has charged it (VM_ACCOUNT)
 };
-
-/// The attributes after the region got (or was mapped with) `prot`.
-constexpr u32 account(u32 attributes, u32 prot, bool shared) {
-  bool charged = (prot & 2) != 0 && !shared && (attributes & (kNoReserve | kHugeTlb)) == 0;
-  return charged ? attributes | kAccounted : attributes;
-}
 
 struct Region : Mapping {
   u32 attributes = 0;

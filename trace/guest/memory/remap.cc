@@ -12,18 +12,6 @@ SysResult kernel_mremap(GuestAddr from, u64 old_size, u64 new_size, u64 flags, G
   return raw_syscall(__NR_mremap, from, old_size, new_size, flags, to);
 }
 
-/// Moves [from, from + length) to `to`. What is one region to the guest may be several to the kernel, which refuses to move such
-/// a range at once: then by halves.
-SysResult move_pages(GuestAddr from, u64 length, GuestAddr to, u64 flags) {
-  SysResult r = kernel_mremap(from, length, length, flags, to);
-  if (r != -EFAULT || length <= kPageSize) return r;
-  u64 half = page_down(length / 2);
-  if (half == 0) half = kPageSize;
-  r = move_pages(from, half, to, flags);
-  if (failed(r)) return r;
-  return move_pages(from + half, length - half, to + half, flags);
-}
-
 struct Remap {
   Region region;  ///< that holds the old range
   GuestAddr old_addr;
@@ -48,10 +36,6 @@ SysResult grow_in_place(Turn& turn, const Remap& q) {
   GuestAddr old_end = q.old_addr + q.old_size, new_end = q.old_addr + q.new_size;
   if (old_end != q.region.end || new_end < q.old_addr || !is_free(space.map, space.foreign, old_end, new_end)) return -ENOMEM;
   SysResult r = kernel_mremap(q.old_addr, q.old_size, q.new_size, 0, 0);
-  if (r == -EFAULT && q.old_size > kPageSize) {  // several regions to the kernel: the last page is in the one that can grow
-    r = kernel_mremap(old_end - kPageSize, kPageSize, kPageSize + (new_end - old_end), 0, 0);
-    if (!failed(r)) r = static_cast<SysResult>(q.old_addr);
-  }
   if (failed(r)) return r;
   record_moved(q, q.old_addr, q.new_size);
   announce(turn, q.old_addr, new_end);
@@ -61,23 +45,7 @@ SysResult grow_in_place(Turn& turn, const Remap& q) {
 /// Moves to `to`, whose place is reserved in the kernel or may be replaced.
 SysResult move_to(Turn& turn, const Remap& q, GuestAddr to) {
   u64 flags = MREMAP_MAYMOVE | MREMAP_FIXED | (q.flags & MREMAP_DONTUNMAP);
-  SysResult r;
-  if (q.old_size == 0) {  // a second mapping of shared memory
-    r = kernel_mremap(q.old_addr, 0, q.new_size, flags, to);
-  } else {
-    r = kernel_mremap(q.old_addr, q.old_size, q.new_size, flags, to);
-    if (r == -EFAULT) {
-      u64 common = q.old_size < q.new_size ? q.old_size : q.new_size;
-      r = move_pages(q.old_addr, common, to, flags);
-      if (!failed(r) && q.new_size > common) {
-        // The rest of the place is still reserved (or somebody's, to be replaced): make room for the last page to grow.
-        raw_syscall(__NR_munmap, to + common, q.new_size - common);
-        r = kernel_mremap(to + common - kPageSize, kPageSize, kPageSize + (q.new_size - common), 0, 0);
-      }
-      if (!failed(r) && q.old_size > common) r = raw_syscall(__NR_munmap, q.old_addr + common, q.old_size - common);
-      if (!failed(r)) r = static_cast<SysResult>(to);
-    }
-  }
+  SysResult r = kernel_mremap(q.old_addr, q.old_size, q.new_size, flags, to);
   if (failed(r)) return r;
   bool stays = q.old_size == 0 || (q.flags & MREMAP_DONTUNMAP) != 0;
   if (!stays) address_space().map.erase(q.old_addr, q.old_addr + q.old_size);
@@ -97,16 +65,48 @@ SysResult move_anywhere(Turn& turn, const Remap& q) {
   return r;
 }
 
-SysResult move_fixed(Turn& turn, const Remap& q, GuestAddr to) {
+/// Checks a place that the guest has chosen, before anything is looked up. 0 or -errno.
+SysResult check_target(GuestAddr old_addr, u64 old_size, GuestAddr to, u64 new_size) {
   AddressSpace& space = address_space();
-  GuestAddr end = to + q.new_size;
-  if (to % kPageSize != 0 || q.new_size > kUserEnd || to > kUserEnd - q.new_size) return -EINVAL;
-  if (to < q.old_addr + q.old_size && q.old_addr < end) return -EINVAL;
+  if (to % kPageSize != 0 || new_size > kUserEnd || to > kUserEnd - new_size) return -EINVAL;
+  GuestAddr end = to + new_size;
+  if (to < old_addr + old_size && old_addr < end) return -EINVAL;
   if (is_engine_range(to, end) || touches_table(to, end) || space.foreign.overlapping(to, end) != nullptr) return -ENOMEM;
+  return 0;
+}
+
+SysResult move_fixed(Turn& turn, const Remap& q, GuestAddr to) {
+  GuestAddr end = to + q.new_size;
   if ((q.region.prot & PROT_EXEC) != 0 && check_table(to, end, true) != 0) return -ENOMEM;
   sync_growth(to, end);
   SysResult r = munmap(turn, to, q.new_size);
   return failed(r) ? r : move_to(turn, q, to);
+}
+
+/// The translator may have protected single pages, which would go along with a move: back to what the guest asked for.
+SysResult prepare_source(Turn& turn, GuestAddr begin, u64 size, u32 prot) {
+  drop_code(turn, begin, begin + size);
+  return raw_syscall(__NR_mprotect, begin, size, kernel_protection(prot));
+}
+
+/// Since Linux 6.17 a plain move may span several mappings and the holes between them.
+SysResult move_several(Turn& turn, const Remap& q, GuestAddr to) {
+  AddressSpace& space = address_space();
+  GuestAddr end = q.old_addr + q.old_size;
+  for (GuestAddr at = q.old_addr; at < end;) {
+    const Region* m = space.map.at_or_after(at);
+    if (m == nullptr || m->begin >= end) break;
+    Remap piece = q;
+    piece.region = *m;
+    piece.old_addr = m->begin > at ? m->begin : at;
+    piece.old_size = piece.new_size = (m->end < end ? m->end : end) - piece.old_addr;
+    at = piece.old_addr + piece.old_size;
+    if (piece.region.has(kTableBacked)) return -EFAULT;
+    SysResult r = prepare_source(turn, piece.old_addr, piece.old_size, piece.region.prot);
+    if (!failed(r)) r = move_fixed(turn, piece, to + (piece.old_addr - q.old_addr));
+    if (failed(r)) return r;
+  }
+  return static_cast<SysResult>(to);
 }
 
 }  // namespace
@@ -124,6 +124,9 @@ SysResult mremap(Turn& turn, GuestAddr old_addr, u64 old_size, u64 new_size, u32
 
   AddressSpace& space = address_space();
   if (!space.map.room(8)) return -ENOMEM;
+  if (fixed) {
+    if (SysResult r = check_target(old_addr, old_size, new_addr, new_size); failed(r)) return r;
+  }
   sync_growth(old_addr, old_addr + (old_size != 0 ? old_size : kPageSize));
   const Region* region = space.map.find(old_addr);
   if (region == nullptr) return -EFAULT;
@@ -135,14 +138,25 @@ SysResult mremap(Turn& turn, GuestAddr old_addr, u64 old_size, u64 new_size, u32
     SysResult r = old_size > new_size ? munmap(turn, old_addr + new_size, old_size - new_size) : 0;
     return failed(r) ? r : static_cast<SysResult>(old_addr);
   }
-  if (old_size > region->end - old_addr) return -EFAULT;
+  if (fixed && !dont_unmap && old_size > new_size) {  // the tail goes first
+    if (new_size > region->end - old_addr) return -EFAULT;
+    SysResult r = munmap(turn, old_addr + new_size, old_size - new_size);
+    if (failed(r)) return r;
+    q.old_size = old_size = new_size;
+    region = space.map.find(old_addr);
+    q.region = *region;
+  }
+  if (old_size > region->end - old_addr) {
+    if (!fixed || dont_unmap || old_size != new_size) return -EFAULT;
+    SysResult r = move_several(turn, q, new_addr);
+    if (failed(r)) resync(old_addr, old_addr + old_size);
+    return r;
+  }
   if (region->has(kTableBacked) || touches_table(old_addr, old_addr + old_size)) return -EFAULT;
   if (grows && !limits_allow(more, q.data(more))) return -ENOMEM;
 
   if (old_size != 0) {
-    drop_code(turn, old_addr, old_addr + old_size);
-    // The translator may have protected single pages, which would go along: back to what the guest asked for.
-    SysResult r = raw_syscall(__NR_mprotect, old_addr, old_size, kernel_protection(region->prot));
+    SysResult r = prepare_source(turn, old_addr, old_size, region->prot);
     if (failed(r)) return r;
   }
   SysResult r;
