@@ -43,7 +43,7 @@ struct CoreConfig {
 
   QueuePolicy queue_policy = QueuePolicy::kRoundRobin;
   double sticky = 0.0;
-  PostForkPolicy post_fork = PostForkPolicy::kChildFirst;
+  PostForkPolicy post_fork = PostForkPolicy::kChildFirst;  // FORK-10
   std::uint64_t master_seed = 0;
   std::optional<std::uint64_t> scheduler_seed;
   std::optional<std::uint64_t> fuzz_seed;

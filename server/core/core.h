@@ -262,7 +262,7 @@ class Core {
     CallIndex call = 0;
     ThreadId thread;
   };
-  struct TurnProgress {
+  struct TurnProgress {  // PARK-13
     bool maintained = false;
     bool due_spent = false;
     bool selected = false;

@@ -85,7 +85,7 @@ bool Core::admit(CallId id, const Message& m) {
     return false;
   }
   if (const auto* r = std::get_if<RegisterChild>(&m.request);
-      r != nullptr && tombstones_.contains(r->child) && !given_up(r->child)) {  // ID-22
+      r != nullptr && tombstones_.contains(r->child) && !given_up(r->child)) {  // ID-22, FORK-4
     refuse(id, m.sender);
     return false;
   }
@@ -218,7 +218,7 @@ void Core::complete(const Ready& ready) {
       answer(FutexAnswer{status, 0});
       break;
     }
-    case CallKind::kExit:
+    case CallKind::kExit:     // EXIT-2
       if (call.exit.group) {  // EXIT-1
         for (const ThreadId other : live_threads(call.exit.process)) {
           if (other != call.sender) kill_thread(other, call.exit.as);

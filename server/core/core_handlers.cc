@@ -23,7 +23,7 @@ void Core::dispatch(CallId id, const Message& m) {
           [&](const ResumeParked& r) {  // PARK-38
             const auto it = parked_.find(r.ticket.continuation);
             const bool good = r.ticket.continuation.tid == me && it != parked_.end() &&
-                              it->second.phase == ParkedRequest::Phase::kAwaitingResume &&
+                              it->second.phase == ParkedRequest::Phase::kAwaitingResume &&  // PARK-39
                               it->second.ticket == r.ticket && it->second.origin.as == m.as;
             if (!good) {
               protocol_failure(me, mine, ProtocolFailure::identity());
@@ -48,7 +48,7 @@ void Core::dispatch(CallId id, const Message& m) {
             refuse(id, me);
           },
           [&](const SignalDequeued& r) { on_dequeued(id, m, r); },
-          [&](const ReleaseResources&) { answer(Acknowledged{}); },
+          [&](const ReleaseResources&) { answer(Acknowledged{}); },  // RPC-11
           [&](const ReleaseAllResources&) { answer(Acknowledged{}); },
           [&](const ReportUnsupported& r) {
             unsupported_.add(r.name);
@@ -122,7 +122,7 @@ void Core::dispatch(CallId id, const Message& m) {
               return;
             }
             release_waiters(r.child);
-            const bool existed = waits_.consume(mine, r.child);
+            const bool existed = waits_.consume(mine, r.child);  // WAIT-10
             if (existed) cpu_.reap(mine, r.child);
             answer(BoolAnswer{existed});
           },
@@ -139,7 +139,7 @@ void Core::dispatch(CallId id, const Message& m) {
           },
           [&](const SignalPending& r) { on_signal_pending(id, m, r); },
           [&](const IsThreadLive& r) { answer(BoolAnswer{is_registered(r.tid)}); },  // KILL-2
-          [&](const Shutdown& r) {  // SHUT-5: the status is the caller's
+          [&](const Shutdown& r) {  // SHUT-5: the status is the caller's, SHUT-4
             terminal(fmt::format("shutdown with status {}\n{}", r.status, state_text()), r.status);
             answer(Acknowledged{});
           },
@@ -252,7 +252,7 @@ void Core::begin_start(CallIndex call, const StartThread& r, const ThreadClock& 
       return refused();
     }
   }
-  if (!clock_.contains(c.sender)) clock_.report(c.sender, clock);  // TIME-25, TIME-29
+  if (!clock_.contains(c.sender)) clock_.report(c.sender, clock);  // TIME-25, TIME-29, VFORK-5
   account_cpu(c.sender, clock);
   if (config_.replay_preemptions) {  // FORK-18
     PreemptionHistory history;
@@ -278,7 +278,7 @@ void Core::begin_start(CallIndex call, const StartThread& r, const ThreadClock& 
   await_response(c.sender, call);
 }
 
-void Core::on_deregister(CallId id, const Message& m, const Deregister& r) {
+void Core::on_deregister(CallId id, const Message& m, const Deregister& r) {  // EXIT-9
   AddressSpaceId as = r.as;
   if (const auto it = preparations_.find(r.process);
       it != preparations_.end() && it->second.caller == r.tid) {
@@ -364,7 +364,7 @@ void Core::on_robust(CallId id, const Message& m, const RobustWakes& r) {  // RO
   reply_now(id, m.sender, m.clock.value(), std::move(out));
 }
 
-void Core::on_trace(CallId id, const Message& m, const TraceEvent& r) {
+void Core::on_trace(CallId id, const Message& m, const TraceEvent& r) {  // TRACE-5, TRACE-23
   TraceAnswer out;
   const bool recording = config_.record_schedule;
   if ((!recording && !replayer_) || r.event.count == 0) {  // TRACE-2, TRACE-9
@@ -436,7 +436,7 @@ void Core::on_trace(CallId id, const Message& m, const TraceEvent& r) {
   await_response(m.sender, call);
 }
 
-void Core::on_set_alarm(CallId id, const Message& m, const SetAlarm& r) {
+void Core::on_set_alarm(CallId id, const Message& m, const SetAlarm& r) {  // TIMED-20
   const ProcessId process = process_of(m.sender);
   const LogicalTime now = clock_.value();  // TIMED-7
   if (control_ != nullptr) {               // RTIMER-4, RTIMER-5

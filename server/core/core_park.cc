@@ -18,7 +18,7 @@ Protocol<Done> Core::install_origin(ThreadId tid, const Origin& origin) {  // PA
   const bool observing = r->owner.kind == OwnerKind::kObservation;
   if ((lend.parked_wait() || lend.kind == LendKind::kPolledRead) && observing)
     return ProtocolFailure::identity();
-  if (lend.kind == LendKind::kPublishOnly && (!observing || r->owner.lease != lend.lease))
+  if (lend.kind == LendKind::kPublishOnly && (!observing || r->owner.lease != lend.lease))  // PARK-30
     return ProtocolFailure::identity();
   if (r->request.filled()) {
     if (r->origin.present && r->origin != origin) return ProtocolFailure::phase();
@@ -43,7 +43,7 @@ void Core::protocol_failure(std::optional<ThreadId> tid, std::optional<ProcessId
   fail(process, tid, "protocol failure " + failure.text());
 }
 
-bool Core::post_intent(ThreadId sender, AddressSpaceId as, Intent intent) {  // PARK-9
+bool Core::post_intent(ThreadId sender, AddressSpaceId as, Intent intent) {  // PARK-9, PARK-2
   if (!accepts(sender, as) || failed() || intent.thread != sender) {
     protocol_failure(sender, process_of(sender), ProtocolFailure::identity());
     return false;
@@ -140,7 +140,7 @@ Protocol<Done> Core::register_resume(const ResumeTicket& ticket, CallIndex call)
   const Row row = arena_.find(tid);
   r->request = parked.request;
   queue_.set_unfilled(row, false);
-  if (parked.saved.deadline) {
+  if (parked.saved.deadline) {  // PARK-40
     timed_.add_thread(tid, *parked.saved.deadline);
   } else {
     queue_.restore(tid, *parked.saved.entry);
@@ -196,7 +196,7 @@ bool Core::eligible(const TaskIdentity& task) {  // PARK-16
   if (r->owner.kind != OwnerKind::kOrdinary || !r->origin.present || r->origin.as != binding->as)
     return false;
   const Capability& lend = r->origin.capability;
-  if (!lend.parked_wait() && lend.kind != LendKind::kPolledRead) return false;
+  if (!lend.parked_wait() && lend.kind != LendKind::kPolledRead) return false;  // PARK-18
   if (lend.deadline <= committed_) return false;
   return r->request.filled() && !r->request.value().exited && !r->response.filled();
 }

@@ -23,7 +23,8 @@ bool Core::process_has_permit(ProcessId process) const {
 // SIG-2 .. SIG-6: the authority is the grant, not the order of arrival.
 System<std::optional<DeliveryPermit>> Core::authorise(const TaskIdentity& task, AddressSpaceId as) {
   const std::optional<DeliveryPermit> none;
-  if (control_ == nullptr || failed() || is_tombstoned(task.tid) || running_ != task.tid) return none;
+  if (control_ == nullptr || failed() || is_tombstoned(task.tid) || running_ != task.tid)
+    return none;  // FAIL-8
   if (const auto it = permits_.find(task.tid); it != permits_.end()) {
     if (it->second.task != task) return Errno{EINVAL};
     return std::optional(it->second);
@@ -83,7 +84,8 @@ System<Done> Core::consume_boundary(const BoundaryReceipt& receipt) {
       return std::find(covered.begin(), covered.end(), other) != covered.end();
     });
     if (final) {
-      if (const auto good = check_final(task.process, receipt.status); !good) return good.error().as_errno();
+      if (const auto good = check_final(task.process, receipt.status); !good)
+        return good.error().as_errno();  // SIG-11
     }
   }
   // SIG-12
@@ -334,7 +336,7 @@ System<Done> Core::consume_retirement(const RetirementReceipt& receipt) {
       retirements_.erase(barrier);
       note_loop_wake();
     }
-    completed_retirements_[key] = receipt;
+    completed_retirements_[key] = receipt;  // RETIRE-8
     return Done{};
   }
   if (terminal_key(key.pid))

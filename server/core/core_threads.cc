@@ -141,11 +141,12 @@ Priority Core::initial_priority(ThreadId child, ThreadId parent, std::optional<P
   return kDefaultPriority;
 }
 
-void Core::register_thread(ThreadId child, ThreadId creator, ProcessId creator_process, CloneFlags flags,
+void Core::register_thread(ThreadId child, ThreadId creator, ProcessId creator_process,
+                           CloneFlags flags,  // FORK-5
                            Signal exit_signal, std::uint64_t child_tid_address,
                            std::optional<Priority> priority, AddressSpaceId as) {
   const bool root = child == creator;
-  const bool leader = root || !flags.has(CloneFlags::kThread);
+  const bool leader = root || !flags.has(CloneFlags::kThread);  // FORK-6
   const bool vfork = flags.has(CloneFlags::kVfork);
   if (given_up(child)) reopen(child, as);
   tree_.add(child, creator, leader);
@@ -290,7 +291,7 @@ void Core::kill_thread(ThreadId tid, AddressSpaceId as) {
     queue_.set_unfilled(arena_.find(tid), false);
     if (const auto it = watches_.find(r->request.id()); it != watches_.end())
       it->second = RequestState::kExited;
-  } else if (config_.cancel_killed_requests && !failed() && !r->response.filled()) {  // EXIT-4
+  } else if (config_.cancel_killed_requests && !failed() && !r->response.filled()) {  // EXIT-4, FUTEX-12
     fill_response(tid, {TurnReplyKind::kSignaled, {}, {}});
   }
   waiting_.erase(r->response.id());
@@ -300,7 +301,7 @@ void Core::kill_thread(ThreadId tid, AddressSpaceId as) {
   live.erase(tid);
   const bool last = live.empty();
   timers_.retire_thread(tid, last);
-  if (address != 0) {  // FUTEX-13
+  if (address != 0) {  // FUTEX-13, FUTEX-15
     const FutexKey key = FutexKey::private_key(as, address);
     cleared_[static_cast<std::uint32_t>(tid.value)].insert(key);
     for (const ThreadId woken : futexes_.take(key, 1, kFullFutexMask)) {
@@ -330,8 +331,8 @@ void Core::process_emptied(ProcessId process) {  // EXIT-8, TIMED-19
   preparations_.erase(process);
 }
 
-bool Core::begin_physical_exit(ProcessId process) {  // EXIT-19
-  if (!config_.reports_physical_exits) return false;
+bool Core::begin_physical_exit(ProcessId process) {   // EXIT-19
+  if (!config_.reports_physical_exits) return false;  // EXIT-22
   physical_reported_.erase(process);
   return physical_exits_.insert(process).second;
 }

@@ -13,7 +13,7 @@ void Core::announce() {
 
 StepResult Core::step() {
   announce();
-  if (failed()) return {StepKind::kFailed, {}};
+  if (failed()) return {StepKind::kFailed, {}};  // FAIL-6, FAIL-7
   if (terminal_ended_) return {StepKind::kTerminal, {}};
   if (!started_) return {StepKind::kNotStarted, {}};
   ++iterations_;
@@ -125,7 +125,7 @@ void Core::drain() {  // TURN-35, TURN-36
   removals_.clear();
   apply_host_expiries();
   apply_signal_notes();
-  for (const auto& [tid, where] : admissions_) {
+  for (const auto& [tid, where] : admissions_) {  // TURN-37
     if (!is_registered(tid) || queue_.contains(tid)) continue;
     bool front = where == Admit::kFront;
     if (where == Admit::kPostFork) front = queue_.draw_post_fork_front(config_.post_fork);
@@ -291,7 +291,7 @@ void Core::requeue_deferred() {  // TURN-26
 StepResult Core::handle_empty_queue() {
   if (!physical_exits_.empty()) return {StepKind::kWaitExternal, {}};  // TIMED-26
   const auto deadline = timed_.next_deadline();
-  if (deadline && !deadline->indefinite()) {  // TIME-30
+  if (deadline && !deadline->indefinite()) {  // TIME-30, TIME-31, TIMED-24
     if (*deadline > clock_.value()) clock_.add_extra(*deadline - clock_.value());
     charge_and_sample(false);
     progress_.jumped = true;
@@ -408,7 +408,7 @@ Core::Decided Core::decide(ThreadId tid) {
     }
     if (lends) r.witness = {true, r.request.id(), r.response.id(), r.origin, r.epoch, request};
     queue_.push_poll(tid, request.attempt);
-    ++turn_.value;
+    ++turn_.value;  // TURN-38
     return Decided::kSkipped;
   }
   if (request.count == 0) return grant(tid, false, false, !request.bootstrap);
@@ -487,14 +487,15 @@ Core::Decided Core::decide(ThreadId tid) {
       ++turn_.value;
       return Decided::kSkipped;
     case ResourceKind::kExit: {
-      const auto reserved = reserve_exit(tid, resource.group, resource.process, resource.as);  // CHILD-3
+      const auto reserved =
+          reserve_exit(tid, resource.group, resource.process, resource.as);  // CHILD-3, CHILD-10
       if (!reserved) {
         queue_.undo();
         progress_.selected = false;
         protocol_failure(tid, resource.process, reserved.error());
         return Decided::kFailed;
       }
-      if (*reserved == ExitMode::kUncontrolled && resource.group) {  // TIMED-22
+      if (*reserved == ExitMode::kUncontrolled && resource.group) {  // TIMED-22, CHILD-11
         const WaitMeta* meta = waits_.meta(resource.process);
         if (meta != nullptr && meta->parent.value != 0)
           timed_.add_child_exit(resource.process, meta->parent, committed_ + LogicalTime{1});

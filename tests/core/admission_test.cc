@@ -26,7 +26,8 @@ TEST(Rpc, S_RPC_1_what_the_helper_does_with_a_refusal) {  // RPC-7 .. RPC-9
       EXPECT_EQ(rig->effects<FailureNotice>().size(), 1u);
     } else {
       const bool refused = cause != Cause::kNone;
-      EXPECT_EQ(helper.receive(replies[0]), refused ? GuestThread::Verdict::kRetire : GuestThread::Verdict::kReturn);
+      EXPECT_EQ(helper.receive(replies[0]),
+                refused ? GuestThread::Verdict::kRetire : GuestThread::Verdict::kReturn);
     }
     EXPECT_EQ(helper.retired(), cause == Cause::kKilled || cause == Cause::kStale);
     EXPECT_EQ(helper.clock().elapsed(), ns(37));
@@ -134,7 +135,8 @@ TEST(Rpc, S_RPC_10_consuming_a_constructed_child) {  // FAIL-9
     for (const bool failed : {false, true}) {
       auto rig = fx_one();
       CallId parent = 0;
-      if (registered) parent = rig->send(17, RegisterChild{T(18), P(17), 0, {CloneFlags::kThread}, {}, std::nullopt});
+      if (registered)
+        parent = rig->send(17, RegisterChild{T(18), P(17), 0, {CloneFlags::kThread}, {}, std::nullopt});
       if (failed) rig->core->fail(std::nullopt, std::nullopt, "backend");
       rig->as[18] = AS(17);
       const GlobalClock before = rig->core->clock();

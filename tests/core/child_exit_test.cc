@@ -13,11 +13,13 @@ using Stage = ChildReservation::Phase;
 
 struct ExitRig : ControlRig {
   explicit ExitRig(bool with_parent = true) : ControlRig(with_parent) {}
-  Protocol<Core::ExitMode> reserve(bool group = true, int tid = 100, std::optional<ProcessKey> child = std::nullopt) {
+  Protocol<Core::ExitMode> reserve(bool group = true, int tid = 100,
+                                   std::optional<ProcessKey> child = std::nullopt) {
     return core->reserve_exit(T(tid), group, P(100), AS(100), child);
   }
   System<Done> terminate(WaitStatus status = kS, bool group = true) {
-    return core->consume_boundary({core->permits_.at(T(100)), BoundaryReceipt::Kind::kTermination, group, status});
+    return core->consume_boundary(
+        {core->permits_.at(T(100)), BoundaryReceipt::Kind::kTermination, group, status});
   }
   /// Up to "awaiting publication".
   void exited(WaitStatus status = kS) {
@@ -30,7 +32,8 @@ struct ExitRig : ControlRig {
 
 TEST(Child, S_CHILD_1_a_group_exit_reserves) {
   ExitRig rig;
-  const CallId call = rig.send(100, RequestResources{ResourceRequest::one(Resource::exit(true, P(100), AS(100)))});
+  const CallId call =
+      rig.send(100, RequestResources{ResourceRequest::one(Resource::exit(true, P(100), AS(100)))});
   EXPECT_EQ(rig.kind(), StepKind::kGranted);
   EXPECT_FALSE(rig.pending(call));
   EXPECT_EQ(rig->permits_.size(), 1u);
@@ -92,7 +95,8 @@ TEST(Child, S_CHILD_5_refused_exits_are_protocol_failures) {
     rig.second();
     rig->renew_slots(T(101));
     rig.fill(101);
-    const CallId call = rig.send(100, RequestResources{ResourceRequest::one(Resource::exit(true, process, as))});
+    const CallId call =
+        rig.send(100, RequestResources{ResourceRequest::one(Resource::exit(true, process, as))});
     change(rig);
     const bool failed_before = rig->failed();
     rig.step();
@@ -477,7 +481,8 @@ TEST(Retire, S_RETIRE_6_receipts_that_contradict_the_record) {
   for (const bool generation : {true, false}) {
     ExitRig rig(false);
     rig.exited();
-    const RetirementReceipt receipt = generation ? RetirementReceipt{{P(100), 2}, kS} : RetirementReceipt{kChild, kOther};
+    const RetirementReceipt receipt =
+        generation ? RetirementReceipt{{P(100), 2}, kS} : RetirementReceipt{kChild, kOther};
     EXPECT_EQ(rig->consume_retirement(receipt).error(), Errno{EINVAL});
     EXPECT_THAT(rig->failure()->phase, HasSubstr("Identity"));
     EXPECT_EQ(rig->retirements_.size(), 1u);

@@ -32,16 +32,18 @@ class ScriptedControl : public SignalControl {
     if (r.kind != ChildExitResult::Kind::kRejected && !keep_receipt) r.receipt = completion;
     return r;
   }
-  void forward_process(ProcessId process) override { note("process"), forwarded_processes.push_back(process); }
+  void forward_process(ProcessId process) override {
+    note("process"), forwarded_processes.push_back(process);
+  }
   std::optional<Errno> forward_receipt(const ChildExitCompletion& receipt) override {
     note("receipt");
     forwarded.push_back(receipt);
     return forward_error;
   }
   void note(const char* what) {
-    const bool woken = core != nullptr && std::any_of(core->effects_.begin(), core->effects_.end(), [](const Effect& e) {
-      return std::holds_alternative<FailureNotice>(e);
-    });
+    const bool woken = core != nullptr &&
+                       std::any_of(core->effects_.begin(), core->effects_.end(),
+                                   [](const Effect& e) { return std::holds_alternative<FailureNotice>(e); });
     order.push_back(std::string(what) + (woken ? " after wake-ups" : " before wake-ups"));
   }
 
@@ -71,7 +73,8 @@ inline TaskIdentity task(int tid, int pid, std::uint64_t generation = 1, std::ui
 inline CallSite site(int tid, int pid, std::uint64_t callback = 1) { return {task(tid, pid), callback}; }
 
 struct ControlRig : Rig {
-  explicit ControlRig(bool with_parent = false, CoreConfig config = controlled_mode()) : Rig(std::move(config)) {
+  explicit ControlRig(bool with_parent = false, CoreConfig config = controlled_mode())
+      : Rig(std::move(config)) {
     EXPECT_EQ(core->install_control(&control).value(), Core::ControlMode::kToolControlled);
     control.core = core.get();
     if (with_parent) {

@@ -7,8 +7,9 @@ namespace {
 
 constexpr std::uint64_t kThreadFlags = CloneFlags::kThread | CloneFlags::kVm | CloneFlags::kSighand;
 RegisterChild registering(int child, int process, std::uint64_t flags, std::uint64_t address = 0) {
-  return {T(child), P(process), address, {flags}, (flags & CloneFlags::kThread) != 0 ? Signal{} : kSigChld,
-          Priority{1000}};
+  return {
+      T(child),      P(process), address, {flags}, (flags & CloneFlags::kThread) != 0 ? Signal{} : kSigChld,
+      Priority{1000}};
 }
 bool cleared(Rig& rig, int tid, AddressSpaceId as, std::uint64_t address) {
   const auto it = rig->cleared_.find(static_cast<std::uint32_t>(tid));
@@ -91,7 +92,8 @@ TEST(Fork, FORK_16_death_before_registration_ends_a_start) {
 
 TEST(Fork, S_FORK_9_post_fork_draws) {
   Arena a, b;
-  RunQueue x(a, {QueuePolicy::kRoundRobin, 0, 1234}, nullptr), y(b, {QueuePolicy::kRoundRobin, 0, 1234}, nullptr);
+  RunQueue x(a, {QueuePolicy::kRoundRobin, 0, 1234}, nullptr),
+      y(b, {QueuePolicy::kRoundRobin, 0, 1234}, nullptr);
   int fronts = 0;
   for (int i = 0; i < 64; ++i) {
     const bool front = x.draw_post_fork_front(PostForkPolicy::kRandom);
@@ -199,7 +201,9 @@ TEST(Fork, S_FORK_17_first_grants_carry_histories) {
   rig->queue_.push_back(T(18)), rig->queue_.push_back(T(19));
   rig->queue_.remove(T(17));
   const CallId first = rig.send(18, StartThread{}), second = rig.send(19, StartThread{});
-  rig.step(), rig.step();
+  rig.step();
+  rig.fill(18);
+  rig.step();
   ASSERT_NE(rig.get<StartAnswer>(first).history, nullptr);
   EXPECT_EQ(*rig.get<StartAnswer>(first).history, h);
   EXPECT_EQ(rig->queue_.persistent(T(18)), Priority{7});
@@ -321,7 +325,8 @@ TEST(Vfork, S_VFORK_5_the_registration_proof) {
       const auto proof = [&](int parent, int child, AddressSpaceId as) {
         return rig->core->proof_matches(T(parent), T(child), as, shares);
       };
-      rig->send(17, RequestResources{ResourceRequest::one(Resource::external(ResourceKind::kVforkBlock, {T(17), 7}))});
+      rig->send(17, RequestResources{
+                        ResourceRequest::one(Resource::external(ResourceKind::kVforkBlock, {T(17), 7}))});
       EXPECT_FALSE(proof(17, 41, child_as));
       for (const int t : {18, 19, 23, 31}) rig->fill(t);
       EXPECT_EQ(rig->kind(), StepKind::kSkip);
@@ -334,9 +339,13 @@ TEST(Vfork, S_VFORK_5_the_registration_proof) {
       EXPECT_FALSE(proof(17, 41, {child_as.owner, child_as.exec_count + 1}));
       if (finish == 0) {
         rig->as[41] = child_as;
-        EXPECT_TRUE(rig->acknowledged(rig->send(
-            41, RegisterVforkChild{T(41), T(17), 0, {CloneFlags::kVfork | (shares ? CloneFlags::kVm : 0)}, kSigChld,
-                                   std::nullopt})));
+        EXPECT_TRUE(rig->acknowledged(
+            rig->send(41, RegisterVforkChild{T(41),
+                                             T(17),
+                                             0,
+                                             {CloneFlags::kVfork | (shares ? CloneFlags::kVm : 0)},
+                                             kSigChld,
+                                             std::nullopt})));
       } else if (finish == 1) {
         rig->fill(17, Resource::external(ResourceKind::kVforkFailed, {T(17), 7}));
         rig->core->vfork_hold();

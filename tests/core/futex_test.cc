@@ -7,7 +7,8 @@
 namespace detrec::core::testing {
 namespace {
 
-std::uint32_t wake(Rig& rig, int tid, const FutexKey& key, std::uint32_t n, std::uint32_t mask = kFullFutexMask) {
+std::uint32_t wake(Rig& rig, int tid, const FutexKey& key, std::uint32_t n,
+                   std::uint32_t mask = kFullFutexMask) {
   return rig.get<FutexAnswer>(rig.send(tid, FutexWake{key, n, mask})).woken;
 }
 FutexStatus futex_status(Rig& rig, CallId call) { return rig.get<FutexAnswer>(call).status; }
@@ -25,7 +26,8 @@ TEST(Futex, S_FUTEX_2_a_cleared_address_wakes_at_once) {
   rig->core->kill_thread(T(18), AS(17));
   EXPECT_TRUE(rig->core->cleared_[18].contains(key));
   EXPECT_FALSE(rig->core->cleared_[19].contains(key));
-  EXPECT_EQ(futex_status(*rig, rig->wait_futex(17, key, kFullFutexMask, std::nullopt, 18)), FutexStatus::kWoken);
+  EXPECT_EQ(futex_status(*rig, rig->wait_futex(17, key, kFullFutexMask, std::nullopt, 18)),
+            FutexStatus::kWoken);
   EXPECT_TRUE(rig->core->futexes_.empty());
 }
 
@@ -229,7 +231,8 @@ struct RobustFx {
     out[T(17)] = empty_owner == 17 ? std::vector<FutexKey>{} : std::vector<FutexKey>{k0()};
     return out;
   }
-  /// Consumes a physical exit; the kinds of the messages sent: e(mpty), w(ake), d(eregister); capitals: refused.
+  /// Consumes a physical exit; the kinds of the messages sent: e(mpty), w(ake), d(eregister); capitals:
+  /// refused.
   std::string exit(int tid, WaitStatus status) {
     std::string sent;
     run_exit_callback(
@@ -269,8 +272,8 @@ TEST(Robust, S_ROBUST_1_only_members_complete_a_batch) {
       const auto foreign = [&](int t) {
         std::string sent;
         run_exit_callback(
-            &fx.batch, T(t), exit0, E(), [&](const Request& r) { return sent += std::to_string(r.index()), true; },
-            fx.rig.leaving(t, t));
+            &fx.batch, T(t), exit0, E(),
+            [&](const Request& r) { return sent += std::to_string(r.index()), true; }, fx.rig.leaving(t, t));
         EXPECT_EQ(sent, std::to_string(Request(Deregister{}).index()));
         EXPECT_EQ(fx.releases, 0 + (fx.batch.released() ? 1 : 0));
       };

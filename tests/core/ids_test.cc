@@ -1,5 +1,6 @@
-// Identities and slots: ID-1 .. ID-22, TURN-1 .. TURN-3. ID-1: ids are totally ordered numbers; ID-2: process number
-// equals the leader's; ID-3: kRootProcess; ID-8: ProcessKey orders by pid, then generation; ID-15: ContinuationId.
+// Identities and slots: ID-1 .. ID-22, TURN-1 .. TURN-3. ID-1: ids are totally ordered numbers; ID-2: process
+// number equals the leader's; ID-3: kRootProcess; ID-8: ProcessKey orders by pid, then generation; ID-15:
+// ContinuationId.
 #include "tests/core/rig.h"
 
 namespace detrec::core::testing {
@@ -7,7 +8,8 @@ namespace {
 
 TEST(Ids, S_ID_1_no_address_space_repeats) {
   const AddressSpaceId first = AddressSpaceId::initial(T(10));
-  const AddressSpaceId second = first.after_exec(P(10));  // called by worker 11: the owner is the leader all the same
+  const AddressSpaceId second =
+      first.after_exec(P(10));  // called by worker 11: the owner is the leader all the same
   const AddressSpaceId third = second.after_exec(P(10));
   EXPECT_NE(first, second);
   EXPECT_NE(second, third);

@@ -114,7 +114,8 @@ TEST(Park, S_PARK_5_terminated) {
   EXPECT_TRUE(rig->parked_.empty());
   EXPECT_THAT(rig.queued(), ElementsAre(100));
   EXPECT_EQ(rig.kind(), StepKind::kWaitRequest);
-  EXPECT_TRUE(rig->consume_boundary({c.permit, BoundaryReceipt::Kind::kTermination, true, WaitStatus::killed({14})}));
+  EXPECT_TRUE(
+      rig->consume_boundary({c.permit, BoundaryReceipt::Kind::kTermination, true, WaitStatus::killed({14})}));
   EXPECT_FALSE(rig->is_registered(T(100)));
 }
 
@@ -425,7 +426,8 @@ TEST(Park, S_PARK_25_capabilities_are_checked) {
   };
   const auto nothing = [](ControlRig&) {};
   with(kUnsupported, Capability::pause(site(100, 100)), [](ControlRig& r) { r->control_ = nullptr; });
-  with(ProtocolFailure::of_timer(TimerFailureKind::kIdentity), Capability::pause({task(100, 100, 2), 1}), nothing);
+  with(ProtocolFailure::of_timer(TimerFailureKind::kIdentity), Capability::pause({task(100, 100, 2), 1}),
+       nothing);
   with(kIdentity, Capability::publish_only(site(100, 100), 5), nothing);
   const auto observing = [](ControlRig& r) { r->record(T(100))->owner = {OwnerKind::kObservation, {}, 5}; };
   with(kIdentity, Capability::publish_only(site(100, 100), 6), observing);
@@ -436,8 +438,9 @@ TEST(Park, S_PARK_26_a_hook_s_request_while_observing) {
   ControlRig rig;
   const ObservationControl c = rig.observe();
   const auto outer = rig->parked_.begin()->second.request.id();
-  const CallId call = rig.send(100, RequestParkable{ResourceRequest::one(Resource::object(ResourceKind::kPath, 1)),
-                                                    Capability::publish_only(c.site, c.lease)});
+  const CallId call =
+      rig.send(100, RequestParkable{ResourceRequest::one(Resource::object(ResourceKind::kPath, 1)),
+                                    Capability::publish_only(c.site, c.lease)});
   EXPECT_EQ(rig.kind(), StepKind::kGranted);
   EXPECT_EQ(rig.reply(call).kind, TurnReplyKind::kGo);
   EXPECT_EQ(rig->parked_.begin()->second.request.id(), outer);
@@ -476,7 +479,11 @@ TEST(Park, S_PARK_28_control_replies_where_none_is_expected) {
     EXPECT_EQ(rig.pending(call), !refused);
   };
   with([](ControlRig& r) { return r.send(100, RequestResources{}); }, true);
-  with([](ControlRig& r) { return r.send(100, RegisterChild{T(5), P(100), 0, {}, kSigChld, std::nullopt}); }, true);
+  with(
+      [](ControlRig& r) {
+        return r.send(100, RegisterChild{T(5), P(100), 0, {}, kSigChld, std::nullopt});
+      },
+      true);
   with([](ControlRig& r) { return r.send(100, StartThread{task(100, 100)}); }, true);
   with([](ControlRig& r) { return r.wait_futex(100, r.key(1)); }, false);
   with(
@@ -550,8 +557,9 @@ TEST(Park, S_PARK_32_pauses_do_not_multiply_a_turn) {
     rig.control.names[P(t)] = {task(t, t)};
     EXPECT_EQ(rig.kind(), StepKind::kWaitControl);
     rig.control.names.clear();
-    const ObservationControl c{rig->parked_.rbegin()->first, T(t), AS(t), 0, site(t, t),
-                               rig->parked_.rbegin()->second.lease, rig->permits_.at(T(t))};
+    const ObservationControl c{
+        rig->parked_.rbegin()->first, T(t), AS(t), 0, site(t, t), rig->parked_.rbegin()->second.lease,
+        rig->permits_.at(T(t))};
     const CallId call = rig.send(t, rig.finish(c, ObservationEnd::kResume));
     EXPECT_EQ(rig.kind(), StepKind::kWaitControl);
     rig.send(t, ResumeParked{rig.get<TicketAnswer>(call).ticket});
@@ -617,7 +625,8 @@ TEST(Park, S_PARK_35_the_guest_checks_its_control) {
 TEST(Park, S_PARK_36_death_wins_over_a_reply) {
   ControlRig rig;
   rig.second();
-  const CallId exit = rig.send(101, RequestParkable{ResourceRequest::one(Resource::exit(true, P(100), AS(100))), {}});
+  const CallId exit =
+      rig.send(101, RequestParkable{ResourceRequest::one(Resource::exit(true, P(100), AS(100))), {}});
   rig->fill_response(T(101), {});
   rig->kill_thread(T(101), AS(100));
   const CallId park = rig.park(100, 100, E(50));
@@ -653,7 +662,8 @@ TEST(Park, S_PARK_38_which_reads_lend_themselves) {
 TEST(Park, S_PARK_39_without_call_site_a_sleep_is_ordinary) {
   const Request plain_sleep = sleep_request(E(1'000), std::nullopt);
   EXPECT_TRUE(std::holds_alternative<RequestResources>(plain_sleep));
-  EXPECT_EQ(std::get<RequestParkable>(sleep_request(kIndefinite, site(1, 1))).capability.kind, LendKind::kPause);
+  EXPECT_EQ(std::get<RequestParkable>(sleep_request(kIndefinite, site(1, 1))).capability.kind,
+            LendKind::kPause);
   ControlRig rig;
   rig.alarm(100, 400);
   const CallId call = rig.send(100, plain_sleep);
@@ -667,7 +677,8 @@ TEST(Park, S_PARK_39_without_call_site_a_sleep_is_ordinary) {
 
 TEST(Park, S_PARK_40_a_failed_installation) {
   ControlRig rig;
-  const CallId call = rig.send(100, RequestParkable{ResourceRequest::none(), Capability::publish_only(site(100, 100), 1)});
+  const CallId call =
+      rig.send(100, RequestParkable{ResourceRequest::none(), Capability::publish_only(site(100, 100), 1)});
   EXPECT_TRUE(rig.refused(call));
   EXPECT_FALSE(rig.filled(100));
   EXPECT_TRUE(rig->failed());

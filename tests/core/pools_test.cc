@@ -112,7 +112,8 @@ TEST(Mnt, S_MNT_2_mappings_check_their_order) {
   EXPECT_EQ(pool.map(20, order), 2u);
   EXPECT_EQ(pool.map(700, order), 4u);
   EXPECT_EQ(pool.map(20, order), 2u);
-  for (const Order& other : {Order{10, 99, 30}, Order{10, 20}, Order{10, 20, 30, 40}}) EXPECT_FALSE(pool.map(20, other));
+  for (const Order& other : {Order{10, 99, 30}, Order{10, 20}, Order{10, 20, 30, 40}})
+    EXPECT_FALSE(pool.map(20, other));
 }
 
 TEST(Mnt, S_MNT_3_the_first_order_stays) {

@@ -266,7 +266,8 @@ TEST(Trace, S_TRACE_18_recorded_in_order) {
   EXPECT_FALSE(empty.yielded || empty.slice || empty.print_stack);
 }
 
-TEST(Trace, S_TRACE_19_stack_signals) {  // the trace itself (TRACE-8, TRACE-26) is taken by who reads guest memory
+TEST(Trace,
+     S_TRACE_19_stack_signals) {  // the trace itself (TRACE-8, TRACE-26) is taken by who reads guest memory
   CoreConfig config = recording();
   config.stack_points = {0};
   config.stack_signal = Signal{40};
@@ -321,7 +322,8 @@ TEST(Preempt, S_PREEMPT_1_round_trip) {
 
 TEST(Preempt, S_PREEMPT_2_epochs) {
   PreemptionRecord r;
-  const std::vector<ChaosEpoch> epochs{{ns(100), 0, Factor::rounded(2.5)}, {ns(500), 1, Factor::rounded(0.75)}};
+  const std::vector<ChaosEpoch> epochs{{ns(100), 0, Factor::rounded(2.5)},
+                                       {ns(500), 1, Factor::rounded(0.75)}};
   r.threads[T(2)].epochs = epochs;
   EXPECT_EQ(PreemptionRecord::parse(r.json()).value(), r);
   EpochCursor cursor(epochs);
@@ -365,7 +367,8 @@ TEST(Preempt, S_PREEMPT_4_dropping_the_latest) {
 TEST(Preempt, S_PREEMPT_5_invalid_records) {
   const auto invalid = [](auto change) {
     PreemptionRecord r;
-    r.threads[T(2)] = {{20}, {{ns(10), {1000}}, {ns(20), {5}}}, {{1, 5}, {2, 0}}, {{ns(1), 1, {}}, {ns(2), 2, {}}}};
+    r.threads[T(2)] = {
+        {20}, {{ns(10), {1000}}, {ns(20), {5}}}, {{1, 5}, {2, 0}}, {{ns(1), 1, {}}, {ns(2), 2, {}}}};
     EXPECT_FALSE(r.invalid());
     change(r.threads[T(2)]);
     EXPECT_TRUE(r.invalid());
@@ -428,7 +431,8 @@ TEST(Preempt, S_PREEMPT_8_priority_points_are_recorded) {
     auto rig = fx_one(true, config);
     rig->core->writer_->add_thread(T(17), {1000});
     rig->core->pending_epochs_[T(17)] = {{ns(10), 1, {}}, {ns(20), 2, {}}};
-    rig->send(17, RequestResources{ResourceRequest::one(Resource::priority_point({20}, ns(50), 7, 0x401000))});
+    rig->send(17,
+              RequestResources{ResourceRequest::one(Resource::priority_point({20}, ns(50), 7, 0x401000))});
     rig->step();
     const PreemptionHistory& h = rig->core->writer_->record().threads.at(T(17));
     EXPECT_EQ(h.epochs.size(), schedule_replay ? 0u : 2u);

@@ -1,4 +1,5 @@
-// Test rig: a core whose state can be placed and looked at directly, and short names for what scenarios are made of.
+// Test rig: a core whose state can be placed and looked at directly, and short names for what scenarios are
+// made of.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -62,10 +63,9 @@ inline constexpr Signal kSigInt{2}, kSigKill{9}, kSigUsr1{10}, kSigUsr2{12}, kSi
 /// The test-only accessor of the specification.
 class TestCore : public Core {
  public:
-  using Core::Core;
   using Core::accepted_;
-  using Core::Admit;
   using Core::admissions_;
+  using Core::Admit;
   using Core::admit_at_drain;
   using Core::apply_intents;
   using Core::arena_;
@@ -83,10 +83,11 @@ class TestCore : public Core {
   using Core::config_;
   using Core::control_;
   using Core::control_barrier;
+  using Core::Core;
   using Core::cpu_;
   using Core::creation_order_;
-  using Core::Decided;
   using Core::decide;
+  using Core::Decided;
   using Core::deferred_;
   using Core::drain;
   using Core::drop_barriers_naming;
@@ -117,8 +118,8 @@ class TestCore : public Core {
   using Core::live_;
   using Core::live_threads;
   using Core::loop_wakes_;
-  using Core::may_lend_poll;
   using Core::mark_registered;
+  using Core::may_lend_poll;
   using Core::mounts_;
   using Core::nonce_;
   using Core::nothing_left;
@@ -129,8 +130,8 @@ class TestCore : public Core {
   using Core::physical_exits_;
   using Core::physical_reported_;
   using Core::physical_waiters_;
-  using Core::post_intent;
   using Core::posix_tables_;
+  using Core::post_intent;
   using Core::preparations_;
   using Core::process_of;
   using Core::progress_;
@@ -219,7 +220,9 @@ class Rig {
   void thread(int tid, int creator, int priority = 1000) {
     known(tid, creator, false, priority), core->queue_.push_back(T(tid));
   }
-  void fill(int tid, const ResourceRequest& request = ResourceRequest::none()) { core->fill_request(T(tid), request); }
+  void fill(int tid, const ResourceRequest& request = ResourceRequest::none()) {
+    core->fill_request(T(tid), request);
+  }
   void fill(int tid, const Resource& r) { fill(tid, ResourceRequest::one(r)); }
   /// Parks a thread on a futex as a Futex(wait) message would.
   CallId wait_futex(int tid, const FutexKey& key, std::uint32_t mask = kFullFutexMask,
@@ -238,7 +241,9 @@ class Rig {
   }
 
   // --- talking ---
-  CallId send(int tid, Request request) { return send_as(tid, as.contains(tid) ? as[tid] : AS(tid), std::move(request)); }
+  CallId send(int tid, Request request) {
+    return send_as(tid, as.contains(tid) ? as[tid] : AS(tid), std::move(request));
+  }
   CallId send_as(int tid, AddressSpaceId space, Request request) {
     const CallId id = core->send({T(tid), clock[tid], space, std::move(request)});
     collect();
@@ -257,8 +262,12 @@ class Rig {
   }
   StepKind kind() { return step().kind; }
   bool pending(CallId call) { return !replies.contains(call); }
-  bool refused(CallId call) { return !pending(call) && std::holds_alternative<ThreadExited>(replies[call].answer); }
-  bool acknowledged(CallId call) { return !pending(call) && std::holds_alternative<Acknowledged>(replies[call].answer); }
+  bool refused(CallId call) {
+    return !pending(call) && std::holds_alternative<ThreadExited>(replies[call].answer);
+  }
+  bool acknowledged(CallId call) {
+    return !pending(call) && std::holds_alternative<Acknowledged>(replies[call].answer);
+  }
   template <class A>
   A get(CallId call) {
     if (pending(call) || !std::holds_alternative<A>(replies[call].answer)) {
@@ -288,10 +297,13 @@ class Rig {
     return out;
   }
   LogicalTime deadline_of(int tid) { return core->timed_.thread_deadline(T(tid)).value_or(LogicalTime{1}); }
-  int priority(int tid) { return static_cast<int>(core->queue_.queued_priority(T(tid)).value_or(Priority{77777}).value); }
+  int priority(int tid) {
+    return static_cast<int>(core->queue_.queued_priority(T(tid)).value_or(Priority{77777}).value);
+  }
   bool filled(int tid) { return core->record(T(tid)) != nullptr && core->record(T(tid))->request.filled(); }
   ResourceRequest request(int tid) { return core->record(T(tid))->request.value().request; }
-  Deregister leaving(int tid, int process, std::uint64_t syscalls = 0, std::vector<std::uint64_t> slices = {}) {
+  Deregister leaving(int tid, int process, std::uint64_t syscalls = 0,
+                     std::vector<std::uint64_t> slices = {}) {
     Deregister d;
     d.tid = T(tid);
     d.process = P(process);

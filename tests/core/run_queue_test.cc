@@ -22,8 +22,8 @@ struct Queue {
   Arena arena;
   RunQueue queue;
 };
-constexpr QueuePolicy kPolicies[] = {QueuePolicy::kRoundRobin, QueuePolicy::kConnectBind, QueuePolicy::kRandom,
-                                     QueuePolicy::kStickyRandom};
+constexpr QueuePolicy kPolicies[] = {QueuePolicy::kRoundRobin, QueuePolicy::kConnectBind,
+                                     QueuePolicy::kRandom, QueuePolicy::kStickyRandom};
 
 TEST(RunQueue, S_RUNQ_1_a_yield_lets_one_other_turn_pass) {
   for (const QueuePolicy policy : kPolicies) {
@@ -112,7 +112,8 @@ TEST(RunQueue, S_RUNQ_5_a_new_incarnation_inherits_nothing) {
 }
 
 TEST(RunQueue, S_RUNQ_6_poll_bands) {
-  const std::pair<std::uint32_t, std::uint32_t> cases[] = {{0, 1000}, {1, 2000}, {3, 8000}, {4, 10000}, {40, 10000}};
+  const std::pair<std::uint32_t, std::uint32_t> cases[] = {
+      {0, 1000}, {1, 2000}, {3, 8000}, {4, 10000}, {40, 10000}};
   for (const auto& [attempt, band] : cases) {
     Queue q;
     q.queue.set_persistent(T(1), kDefaultPriority);

@@ -72,7 +72,8 @@ TEST(RealTimer, S_RTIMER_3_dequeue_sequences_and_lives) {
   EXPECT_TRUE(late->retired);
   EXPECT_FALSE(late->rearmed);
   EXPECT_TRUE(t.dequeued({task(100, 100, 2), 1, kAlarmSignal, true}, ns(0)));
-  EXPECT_EQ(t.dequeued({task(100, 100, 3), 1, kAlarmSignal, true}, ns(0)).error(), Kind::kIdentity);  // RTIMER-16
+  EXPECT_EQ(t.dequeued({task(100, 100, 3), 1, kAlarmSignal, true}, ns(0)).error(),
+            Kind::kIdentity);  // RTIMER-16
 }
 
 TEST(RealTimer, S_RTIMER_4_overdue_and_retired_timers) {
@@ -366,8 +367,10 @@ TEST(Sig, S_SIG_7_a_fence_wants_its_own_receipt) {
   ControlRig rig;
   ASSERT_TRUE(rig->reserve_exit(T(100), true, P(100), AS(100)));
   const DeliveryPermit permit = rig->permits_.at(T(100));
-  EXPECT_EQ(rig->consume_boundary({permit, BoundaryReceipt::Kind::kDelivered, false, {}}).error(), Errno{EINVAL});
-  EXPECT_EQ(rig->consume_boundary({permit, BoundaryReceipt::Kind::kTermination, false, {}}).error(), Errno{EINVAL});
+  EXPECT_EQ(rig->consume_boundary({permit, BoundaryReceipt::Kind::kDelivered, false, {}}).error(),
+            Errno{EINVAL});
+  EXPECT_EQ(rig->consume_boundary({permit, BoundaryReceipt::Kind::kTermination, false, {}}).error(),
+            Errno{EINVAL});
   EXPECT_EQ(rig->fences_.size(), 1u);
   EXPECT_TRUE(rig->consume_boundary({permit, BoundaryReceipt::Kind::kTermination, true, {}}));
   EXPECT_TRUE(rig->fences_.empty());

@@ -77,9 +77,9 @@ TEST(Sum, S_SUM_2_two_records) {
   ASSERT_EQ(log.lines.size(), 3u);  // host time is a record of its own (SUM-6)
   EXPECT_EQ(log.lines[0].first, LogLevel::kInfo);
   EXPECT_EQ(log.lines[1].first, LogLevel::kDebug);
-  for (const char* part : {"1 process of 1 thread", "3 syscalls", "4 turns", "11 events recorded (2 desynchronised)",
-                           "soft 2", "7 changes", "2_512_380ns", "count 1", "min 512_380ns", "max 512_380ns",
-                           "mean 512_380ns"})
+  for (const char* part :
+       {"1 process of 1 thread", "3 syscalls", "4 turns", "11 events recorded (2 desynchronised)", "soft 2",
+        "7 changes", "2_512_380ns", "count 1", "min 512_380ns", "max 512_380ns", "mean 512_380ns"})
     EXPECT_THAT(log.lines[0].second, HasSubstr(part));
   EXPECT_THAT(log.lines[0].second, Not(HasSubstr("somewhere")));
   EXPECT_THAT(log.lines[0].second, Not(HasSubstr("replayed")));
@@ -131,10 +131,11 @@ TEST(Sum, S_SUM_5_json) {
   const auto j = nlohmann::json::parse(text);
   std::set<std::string> keys;
   for (const auto& [key, value] : j.items()) keys.insert(key);
-  EXPECT_EQ(keys, (std::set<std::string>{"scheduler_turns", "events_replayed", "events_recorded", "events_desynced",
-                                         "desync_text", "preemption_text", "thread_tree", "process_count",
-                                         "thread_count", "syscall_count", "virtual_elapsed_ns", "virtual_final_ns",
-                                         "host_elapsed_ns", "timeslices", "thread_timeslices", "dispatch"}));
+  EXPECT_EQ(keys,
+            (std::set<std::string>{"scheduler_turns", "events_replayed", "events_recorded", "events_desynced",
+                                   "desync_text", "preemption_text", "thread_tree", "process_count",
+                                   "thread_count", "syscall_count", "virtual_elapsed_ns", "virtual_final_ns",
+                                   "host_elapsed_ns", "timeslices", "thread_timeslices", "dispatch"}));
   EXPECT_EQ(j["timeslices"]["sum_ns"], 512'380);
   EXPECT_EQ(j["thread_timeslices"][0][0], 3);
   EXPECT_EQ(j["dispatch"], "backend");
@@ -213,7 +214,9 @@ TEST(Fail, S_FAIL_2_failure_inside_a_selection) {
     rig->clock[17].advance_by(ns(37));
     rig->core->fail(std::nullopt, std::nullopt, "backend");
     EXPECT_FALSE(rig->core->queue_.selection_open());
-    if (loop_first) EXPECT_EQ(rig->kind(), StepKind::kFailed);
+    if (loop_first) {
+      EXPECT_EQ(rig->kind(), StepKind::kFailed);
+    }
     EXPECT_TRUE(rig->acknowledged(rig->send(17, rig->leaving(17, 17, 1))));
     EXPECT_EQ(rig->kind(), StepKind::kFailed);
     for (const int t : {19, 23}) EXPECT_FALSE(rig->core->record(T(t))->response.filled());
@@ -394,7 +397,8 @@ TEST(Sum, SUM_14_the_writer_survives_a_full_non_blocking_descriptor) {
     ::fcntl(fds[0], F_SETFL, 0);
     std::string buffer(65'536, 0);
     std::size_t total = 0;
-    for (ssize_t n; (n = ::read(fds[0], buffer.data(), buffer.size())) > 0;) total += static_cast<std::size_t>(n);
+    for (ssize_t n; (n = ::read(fds[0], buffer.data(), buffer.size())) > 0;)
+      total += static_cast<std::size_t>(n);
     ::_exit(total == 300'000 ? 0 : 1);
   }
   ::close(fds[0]);

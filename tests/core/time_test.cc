@@ -48,10 +48,13 @@ TEST(Time, S_TIME_4_parts) {
 }
 
 TEST(Time, S_TIME_5_costs_by_class) {
-  const long calls[] = {SYS_clock_gettime, SYS_gettimeofday, SYS_getpid, SYS_statx,  SYS_futex,          SYS_read,
-                        SYS_mmap,          SYS_openat,       SYS_socket, SYS_clone, SYS_restart_syscall};
-  const std::uint64_t costs[] = {10'000, 2'000, 250, 3'000, 5'000, 10'000, 10'000, 25'000, 50'000, 250'000, 250};
-  for (std::size_t i = 0; i < std::size(calls); ++i) EXPECT_EQ(syscall_cost(calls[i]).ns, costs[i]) << calls[i];
+  const long calls[] = {SYS_clock_gettime, SYS_gettimeofday, SYS_getpid,         SYS_statx,
+                        SYS_futex,         SYS_read,         SYS_mmap,           SYS_openat,
+                        SYS_socket,        SYS_clone,        SYS_restart_syscall};
+  const std::uint64_t costs[] = {10'000, 2'000,  250,    3'000,   5'000, 10'000,
+                                 10'000, 25'000, 50'000, 250'000, 250};
+  for (std::size_t i = 0; i < std::size(calls); ++i)
+    EXPECT_EQ(syscall_cost(calls[i]).ns, costs[i]) << calls[i];
   for (long nr = 0; nr < 500; ++nr) EXPECT_GT(syscall_cost(nr).ns, 0u);
 }
 
@@ -317,13 +320,15 @@ TEST(Time, S_TIME_19_parent_first_in_both_orders) {
 TEST(Time, S_TIME_20_a_vfork_child_adds_no_history) {
   auto rig = fx_one();
   rig->clock[17] = at(1'001);
-  rig->send(17, RequestResources{ResourceRequest::one(Resource::external(ResourceKind::kVforkBlock, {T(17), 1}))});
+  rig->send(
+      17, RequestResources{ResourceRequest::one(Resource::external(ResourceKind::kVforkBlock, {T(17), 1}))});
   EXPECT_EQ(rig->kind(), StepKind::kSkip);
   EXPECT_TRUE(rig->core->external_.contains(T(17)));
   rig->clock[18] = rig->clock[17].child_copy();
   rig->as[18] = AS(17);
   const CallId registered = rig->send(
-      18, RegisterVforkChild{T(18), T(17), 0, {CloneFlags::kVfork | CloneFlags::kVm}, kSigChld, Priority{999}});
+      18,
+      RegisterVforkChild{T(18), T(17), 0, {CloneFlags::kVfork | CloneFlags::kVm}, kSigChld, Priority{999}});
   EXPECT_TRUE(rig->acknowledged(registered));
   EXPECT_FALSE(rig->time(registered));
   EXPECT_EQ(rig->core->clock().value(), E(1'001));

@@ -4,7 +4,9 @@
 namespace detrec::core::testing {
 namespace {
 
-std::optional<TimerValue> tv(std::uint64_t time, std::uint64_t interval) { return TimerValue{ns(time), ns(interval)}; }
+std::optional<TimerValue> tv(std::uint64_t time, std::uint64_t interval) {
+  return TimerValue{ns(time), ns(interval)};
+}
 
 TEST(Timed, S_TIMED_1_deadlines_in_order) {
   TimedEvents t;

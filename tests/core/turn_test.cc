@@ -5,7 +5,8 @@ namespace detrec::core::testing {
 namespace {
 
 ResourceRequest two() {
-  return ResourceRequest::two(Resource::object(ResourceKind::kPath, 1), Resource::object(ResourceKind::kDevice, 2));
+  return ResourceRequest::two(Resource::object(ResourceKind::kPath, 1),
+                              Resource::object(ResourceKind::kDevice, 2));
 }
 
 TEST(Turn, S_TURN_1_the_start_is_announced_by_who_obtains_the_loop) {
@@ -186,7 +187,8 @@ std::string deadlock_text(bool swapped) {
   for (const int t : tids) {
     if (t == 11) continue;
     rig->queue_.remove(T(t));
-    rig->futexes_.add(T(t), rig.key(0x404000u + 0x100u * static_cast<unsigned>((t - 3) / 2), 3), kFullFutexMask);
+    rig->futexes_.add(T(t), rig.key(0x404000u + 0x100u * static_cast<unsigned>((t - 3) / 2), 3),
+                      kFullFutexMask);
     rig->futexes_.set_timed_out(T(t), true);
   }
   for (const int t : {3, 5, 7, 9}) rig.fill(t, two());
@@ -202,8 +204,8 @@ TEST(Turn, S_TURN_13_the_deadlock_report_is_canonical) {
   const std::string headline = text.substr(0, text.find('\n'));
   EXPECT_THAT(headline, HasSubstr("futex waiters"));
   EXPECT_THAT(headline, HasSubstr("indefinite waiters"));
-  for (const char* part : {"thread 3", "thread 5", "thread 7", "thread 9", "thread 11", "0x404100", "0x404200",
-                           "0x404300", "indefinite", "timed out: 5 7 9"})
+  for (const char* part : {"thread 3", "thread 5", "thread 7", "thread 9", "thread 11", "0x404100",
+                           "0x404200", "0x404300", "indefinite", "timed out: 5 7 9"})
     EXPECT_THAT(text, HasSubstr(part));
   EXPECT_THAT(text, Not(HasSubstr("0x7f")));
 }
@@ -355,7 +357,8 @@ TEST(Turn, S_TURN_25_external_operations) {
   rig->queue_.push_back(T(17));
   EXPECT_DEATH(rig.step(), "second external operation");
   rig->queue_.remove(T(17));
-  rig->replace_request(T(17), ResourceRequest::one(Resource::external(ResourceKind::kExternalDone, {T(17), 6})));
+  rig->replace_request(T(17),
+                       ResourceRequest::one(Resource::external(ResourceKind::kExternalDone, {T(17), 6})));
   EXPECT_DEATH(rig->harvest_external(), "never began");
 }
 
@@ -408,7 +411,8 @@ TEST(Turn, S_TURN_29_other_signals_are_granted) {
   rig.root(17);
   rig.process(19, 17);
   rig.fill(19);
-  const CallId call = rig.send(17, RequestResources{ResourceRequest::one(Resource::inbound_signal(kSigUsr1))});
+  const CallId call =
+      rig.send(17, RequestResources{ResourceRequest::one(Resource::inbound_signal(kSigUsr1))});
   EXPECT_EQ(rig.kind(), StepKind::kGranted);
   EXPECT_EQ(rig.reply(call).kind, TurnReplyKind::kSignaled);
   EXPECT_THAT(rig.reply(call).signals.list(), ElementsAre(kSigUsr1));
@@ -522,8 +526,8 @@ TEST(Turn, S_TURN_35_the_order_of_maintenance) {
   rig->queue_.remove(T(13));
   rig->deferred_.insert(T(13));
   rig->kill_thread(T(9), AS(9));
-  // 9 leaves first, then one sleeper enters at 10000; 11 comes back while nothing better is queued, and its presence
-  // is what keeps 13 deferred: timed event, then external operation, then deferred signal.
+  // 9 leaves first, then one sleeper enters at 10000; 11 comes back while nothing better is queued, and its
+  // presence is what keeps 13 deferred: timed event, then external operation, then deferred signal.
   const StepResult r = rig.step();
   EXPECT_EQ(r.kind, StepKind::kGranted);
   EXPECT_EQ(r.thread, T(11));
@@ -533,12 +537,13 @@ TEST(Turn, S_TURN_35_the_order_of_maintenance) {
 }
 
 TEST(Turn, S_TURN_36_kinds_granted_at_once) {
-  const ResourceKind kinds[] = {ResourceKind::kFileContents, ResourceKind::kFileMetadata,
-                                ResourceKind::kDirectoryContents, ResourceKind::kPath, ResourceKind::kPathTree,
-                                ResourceKind::kDevice, ResourceKind::kAddressSpace, ResourceKind::kParentContinue,
-                                ResourceKind::kPolledIo, ResourceKind::kFutexWait, ResourceKind::kReplayYield,
-                                ResourceKind::kYield, ResourceKind::kExternalDone, ResourceKind::kVforkFailed,
-                                ResourceKind::kPendingSignals, ResourceKind::kOrderCheckpoint};
+  const ResourceKind kinds[] = {
+      ResourceKind::kFileContents,   ResourceKind::kFileMetadata,   ResourceKind::kDirectoryContents,
+      ResourceKind::kPath,           ResourceKind::kPathTree,       ResourceKind::kDevice,
+      ResourceKind::kAddressSpace,   ResourceKind::kParentContinue, ResourceKind::kPolledIo,
+      ResourceKind::kFutexWait,      ResourceKind::kReplayYield,    ResourceKind::kYield,
+      ResourceKind::kExternalDone,   ResourceKind::kVforkFailed,    ResourceKind::kPendingSignals,
+      ResourceKind::kOrderCheckpoint};
   for (const ResourceKind kind : kinds) {
     Rig rig;
     rig.root(17);

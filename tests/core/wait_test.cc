@@ -10,7 +10,9 @@ CoreConfig reporting() {
   c.reports_physical_exits = true;
   return c;
 }
-WaitSpec any(int owner = 0, ExitClass cls = ExitClass::kAll) { return {WaitSpec::Selector::kAny, {}, T(owner), cls}; }
+WaitSpec any(int owner = 0, ExitClass cls = ExitClass::kAll) {
+  return {WaitSpec::Selector::kAny, {}, T(owner), cls};
+}
 ChildStatus child_state(Rig& rig, int parent, int child) {
   return rig.get<ChildStateAnswer>(rig.send(parent, ChildState{P(child)})).status;
 }
@@ -165,8 +167,12 @@ TEST(Wait, S_WAIT_11_groups_and_sessions) {
 }
 
 TEST(Wait, S_WAIT_12_the_exact_wait_helper) {
-  const auto asks = [](const std::optional<Request>& r) { return r && std::holds_alternative<ChildState>(*r); };
-  const auto parks = [](const std::optional<Request>& r) { return r && std::holds_alternative<RequestResources>(*r); };
+  const auto asks = [](const std::optional<Request>& r) {
+    return r && std::holds_alternative<ChildState>(*r);
+  };
+  const auto parks = [](const std::optional<Request>& r) {
+    return r && std::holds_alternative<RequestResources>(*r);
+  };
   ExactWait pending(P(17));
   EXPECT_TRUE(asks(pending.next()));
   pending.told(ChildStatus::kPhysicalExitPending);
@@ -176,7 +182,8 @@ TEST(Wait, S_WAIT_12_the_exact_wait_helper) {
   pending.told(ChildStatus::kPhysicallyExited);
   EXPECT_FALSE(pending.next());
   EXPECT_EQ(pending.status(), ChildStatus::kPhysicallyExited);
-  for (const ChildStatus known : {ChildStatus::kUnknown, ChildStatus::kRunning, ChildStatus::kPhysicallyExited}) {
+  for (const ChildStatus known :
+       {ChildStatus::kUnknown, ChildStatus::kRunning, ChildStatus::kPhysicallyExited}) {
     ExactWait wait(P(17));
     EXPECT_TRUE(asks(wait.next()));
     wait.told(known);
@@ -201,7 +208,9 @@ TEST(Kill, S_KILL_1_targets) {
   Rig rig;
   rig.root(100);
   rig.thread(102, 100), rig.thread(101, 100);
-  const auto targets = [&](int pid) { return rig.get<ThreadsAnswer>(rig.send(100, KillTargets{pid})).threads; };
+  const auto targets = [&](int pid) {
+    return rig.get<ThreadsAnswer>(rig.send(100, KillTargets{pid})).threads;
+  };
   EXPECT_EQ(targets(100), Ts({100, 101, 102}));
   EXPECT_TRUE(targets(101).empty());
   EXPECT_TRUE(targets(999).empty());
@@ -240,7 +249,8 @@ TEST(Kill, S_KILL_4_running_targets_are_not_noted) {
   rig.process(200, 100);
   rig.send(200, SignalPending{T(100), kSigUsr1, std::nullopt});
   EXPECT_TRUE(rig->signal_notes_.empty());
-  EXPECT_TRUE(rig.acknowledged(rig.send(200, SignalPending{T(100), kSigKill, P(100)})));  // KILL-4: no handles here
+  EXPECT_TRUE(
+      rig.acknowledged(rig.send(200, SignalPending{T(100), kSigKill, P(100)})));  // KILL-4: no handles here
   EXPECT_TRUE(rig->is_registered(T(100)));
   rig.fill(100, Resource::polled_io());
   rig.send(200, SignalPending{T(100), Signal{40}, std::nullopt});  // SIG-22: by number
@@ -262,7 +272,8 @@ TEST(Exit, S_EXIT_1_a_group_exit_kills_the_others_first) {
   rig->queue_.remove(T(1));
   rig.process(17, 1);
   rig.thread(18, 17), rig.thread(19, 17);
-  const CallId exit = rig.send(17, RequestResources{ResourceRequest::one(Resource::exit(true, P(17), AS(17)))});
+  const CallId exit =
+      rig.send(17, RequestResources{ResourceRequest::one(Resource::exit(true, P(17), AS(17)))});
   const CallId others[] = {rig.send(18, RequestResources{}), rig.send(19, RequestResources{})};
   EXPECT_EQ(rig.step().thread, T(17));
   EXPECT_FALSE(rig.refused(exit));
@@ -275,7 +286,8 @@ TEST(Exit, S_EXIT_2_a_dead_thread_s_exit_touches_nobody) {
   Rig rig(cancelling());
   rig.root(17);
   rig.thread(18, 17), rig.thread(19, 17);
-  const CallId exit = rig.send(17, RequestResources{ResourceRequest::one(Resource::exit(true, P(17), AS(17)))});
+  const CallId exit =
+      rig.send(17, RequestResources{ResourceRequest::one(Resource::exit(true, P(17), AS(17)))});
   rig.fill(18), rig.fill(19);
   EXPECT_EQ(rig->step().thread, T(17));
   rig->kill_thread(T(17), AS(17));

@@ -51,12 +51,12 @@ void ExactWait::told(ChildStatus status) { status_ = status; }
 Request sleep_request(LogicalTime deadline, const std::optional<CallSite>& site) {
   const ResourceRequest request = ResourceRequest::one(Resource::sleep_until(deadline));
   if (!site) return RequestResources{request};
-  return RequestParkable{request,
-                         deadline.indefinite() ? Capability::pause(*site) : Capability::sleep(*site, deadline)};
+  return RequestParkable{
+      request, deadline.indefinite() ? Capability::pause(*site) : Capability::sleep(*site, deadline)};
 }
 
-std::optional<SignalPending> pending_note(bool group_kill, const std::vector<ThreadId>& targets, Signal signal,
-                                          std::optional<ProcessId> process) {
+std::optional<SignalPending> pending_note(bool group_kill, const std::vector<ThreadId>& targets,
+                                          Signal signal, std::optional<ProcessId> process) {
   if (group_kill || targets.size() != 1) return std::nullopt;
   return SignalPending{targets.front(), signal, process};
 }

@@ -1,5 +1,5 @@
-// The rules of the guest side of a message (RPC-7 .. RPC-9, RPC-13): per-thread state beside each guest thread, without
-// I/O. The caller carries messages and replies.
+// The rules of the guest side of a message (RPC-7 .. RPC-9, RPC-13): per-thread state beside each guest
+// thread, without I/O. The caller carries messages and replies.
 #pragma once
 
 #include <optional>
@@ -21,8 +21,8 @@ class GuestThread {
   Message message(Request request) const { return {tid_, clock_, as_, std::move(request)}; }
 
   enum class Verdict : std::uint8_t { kReturn, kRetire };
-  /// A refusal retires exactly this thread: clock untouched, nothing sent any more (RPC-7). Otherwise the clock
-  /// advances to the returned time before the caller goes on (TIME-27).
+  /// A refusal retires exactly this thread: clock untouched, nothing sent any more (RPC-7). Otherwise the
+  /// clock advances to the returned time before the caller goes on (TIME-27).
   Verdict receive(const Reply& reply);
   bool retired() const { return retired_; }
   /// An answer of another type is fatal on the guest side (RPC-13).
@@ -42,13 +42,16 @@ class GuestThread {
 
   // Slices (TRACE-21).
   void pass_first_exec() { first_exec_passed_ = true; }
-  void set_slice_ends(LogicalTime end, std::optional<LogicalTime> maximum) { slice_end_ = end, maximum_end_ = maximum; }
+  void set_slice_ends(LogicalTime end, std::optional<LogicalTime> maximum) {
+    slice_end_ = end, maximum_end_ = maximum;
+  }
   void apply_slice(std::optional<LogicalTime> slice);
   LogicalTime slice_end() const { return slice_end_; }
   std::optional<LogicalTime> maximum_end() const { return maximum_end_; }
 
   /// PARK-29: a control that is not for this call, thread and address space is an Identity failure to report.
-  std::optional<ProtocolFailure> check_control(const ObservationControl& control, const CallSite& current) const;
+  std::optional<ProtocolFailure> check_control(const ObservationControl& control,
+                                               const CallSite& current) const;
 
  private:
   ThreadId tid_;
@@ -68,7 +71,8 @@ struct InitialPriorityRule {
   bool chaos = false;
   bool race_targeted = false;
 };
-std::optional<Priority> initial_priority_for(const InitialPriorityRule& rule, ThreadId child, std::uint64_t chaos_draw);
+std::optional<Priority> initial_priority_for(const InitialPriorityRule& rule, ThreadId child,
+                                             std::uint64_t chaos_draw);
 
 /// WAIT-12: waiting for one exact child.
 class ExactWait {
@@ -91,7 +95,7 @@ class ExactWait {
 struct ReadAttempt {
   bool scalar = true;
   std::uint32_t attempt = 0;
-  bool try_again = false;   ///< EAGAIN
+  bool try_again = false;  ///< EAGAIN
   std::uint64_t bytes = 0;
 };
 constexpr bool may_lend_polled_read(const ReadAttempt& r) {
@@ -102,8 +106,8 @@ constexpr bool may_lend_polled_read(const ReadAttempt& r) {
 Request sleep_request(LogicalTime deadline, const std::optional<CallSite>& site);
 
 /// KILL-3: after a native kill that succeeded; `targets` are the threads known to be able to take the signal.
-std::optional<SignalPending> pending_note(bool group_kill, const std::vector<ThreadId>& targets, Signal signal,
-                                          std::optional<ProcessId> process);
+std::optional<SignalPending> pending_note(bool group_kill, const std::vector<ThreadId>& targets,
+                                          Signal signal, std::optional<ProcessId> process);
 
 /// RTIMER-19: EIO unless the acknowledgement is of the sequence that was sent.
 System<Done> check_dequeue(std::uint64_t sent, const DequeueAnswer& answer);

@@ -1,5 +1,5 @@
-// Robust lists at a group exit or a fatal signal (ROBUST-1 .. ROBUST-13). Guest side: the engine collects the futex
-// words whose owners will die and hands them over here; no kernel walks a list.
+// Robust lists at a group exit or a fatal signal (ROBUST-1 .. ROBUST-13). Guest side: the engine collects the
+// futex words whose owners will die and hands them over here; no kernel walks a list.
 #pragma once
 
 #include <map>
@@ -25,7 +25,8 @@ class RobustBatch {
   bool member(ThreadId tid) const { return wakes_.contains(tid); }
   /// Whether `tid`, which exited with `status`, has to send its empty RobustWakes message first (ROBUST-3).
   bool sends_empty(ThreadId tid, WaitStatus status) const;
-  /// The empty message was answered; only acceptance counts (ROBUST-4). The last member gets the one wake message.
+  /// The empty message was answered; only acceptance counts (ROBUST-4). The last member gets the one wake
+  /// message.
   std::optional<RobustWakes> answered(ThreadId tid, bool accepted, LogicalTime clock);
   bool released() const { return released_; }
 
@@ -37,8 +38,9 @@ class RobustBatch {
   bool released_ = false;
 };
 
-/// The exit callback of one owner (ROBUST-8, ROBUST-9): empty message, wake message of the last member, deregistration;
-/// who is outside the batch only deregisters. `send` delivers a request at once and tells whether it was accepted.
+/// The exit callback of one owner (ROBUST-8, ROBUST-9): empty message, wake message of the last member,
+/// deregistration; who is outside the batch only deregisters. `send` delivers a request at once and tells
+/// whether it was accepted.
 template <class Send>
 void run_exit_callback(RobustBatch* batch, ThreadId tid, WaitStatus status, LogicalTime clock, Send&& send,
                        const Deregister& leaving) {

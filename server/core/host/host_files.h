@@ -1,4 +1,5 @@
-// Descriptors and files on behalf of the core: unsupported-call report, preemption record, summary, port range.
+// Descriptors and files on behalf of the core: unsupported-call report, preemption record, summary, port
+// range.
 #pragma once
 
 #include <optional>
@@ -12,7 +13,8 @@ namespace detrec::core {
 /// UNSUP-2, UNSUP-3: appends each name as one line to a duplicate of a descriptor.
 class ReportDescriptor {
  public:
-  /// Duplicates `fd`: close-on-exec, at or above the original number. Failure is logged and disables the report.
+  /// Duplicates `fd`: close-on-exec, at or above the original number. Failure is logged and disables the
+  /// report.
   ReportDescriptor(int fd, LogSink* log);
   ~ReportDescriptor();
   ReportDescriptor(const ReportDescriptor&) = delete;
@@ -37,7 +39,8 @@ class FileDestination : public RecordDestination {
   std::string path_;
 };
 
-/// The kernel's local port range, /proc/sys/net/ipv4/ip_local_port_range (ip(7)); the default range when unreadable.
+/// The kernel's local port range, /proc/sys/net/ipv4/ip_local_port_range (ip(7)); the default range when
+/// unreadable.
 PortRange kernel_port_range();
 
 /// Writes all of `text`, also to a non-blocking descriptor that is full for a while (SUM-14).

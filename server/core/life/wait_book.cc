@@ -85,7 +85,7 @@ std::optional<ProcessId> WaitBook::group(ProcessId process) const {
   return m == nullptr ? std::nullopt : std::optional(m->group);
 }
 
-bool WaitBook::set_group(ProcessId process, ProcessId group) {
+bool WaitBook::set_group(ProcessId process, ProcessId group) {  // WAIT-13
   const auto it = meta_.find(process);
   if (it == meta_.end()) return false;
   it->second.group = group;

@@ -17,7 +17,7 @@ MountIdPool::MountIdPool(std::optional<MountOrders> orders, std::uint32_t last_n
 bool MountIdPool::make_ready(const MountOrders& orders) {
   std::set<std::uint64_t> seen;
   for (const auto id : orders.table) {
-    if (!seen.insert(id).second) return false;
+    if (!seen.insert(id).second) return false;  // MNT-2
   }
   for (const auto id : orders.unlisted) {
     if (id == 0 || !seen.insert(id).second) return false;
@@ -31,13 +31,13 @@ bool MountIdPool::make_ready(const MountOrders& orders) {
 }
 
 bool MountIdPool::check_order(const std::vector<std::uint64_t>& order) {
-  if (state_ == State::kInvalid) return false;
+  if (state_ == State::kInvalid) return false;  // MNT-3
   if (state_ == State::kUninitialised) {
     if (make_ready({order, {}, false})) return true;
     state_ = State::kInvalid;
     return false;
   }
-  if (order == table_) return true;
+  if (order == table_) return true;  // MNT-9
   if (!subsets_) return false;
   auto at = table_.begin();
   for (const auto id : order) {
@@ -51,8 +51,8 @@ bool MountIdPool::check_order(const std::vector<std::uint64_t>& order) {
 std::optional<std::uint32_t> MountIdPool::map(std::uint64_t raw) {
   if (raw == 0) return 0;  // MNT-4
   if (state_ != State::kReady) return std::nullopt;
-  if (const auto it = numbers_.find(raw); it != numbers_.end()) return it->second;
-  if (next_ > limit_) return std::nullopt;  // MNT-11
+  if (const auto it = numbers_.find(raw); it != numbers_.end()) return it->second;  // MNT-8
+  if (next_ > limit_) return std::nullopt;                                          // MNT-11
   unlisted_.push_back(raw);
   return numbers_[raw] = next_++;
 }

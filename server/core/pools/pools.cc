@@ -2,7 +2,7 @@
 
 namespace detrec::core {
 
-std::optional<std::uint16_t> PortPool::allocate(OpenFileId file) {
+std::optional<std::uint16_t> PortPool::allocate(OpenFileId file) {  // PORT-2, PORT-6
   const PortRange range = range_();
   const std::uint32_t count = range.last >= range.first ? range.last - range.first + 1u : 0;
   std::uint32_t port = next_;

@@ -60,10 +60,10 @@ class InodePool {
     return kReservedBase + static_cast<std::uint64_t>(descriptor);
   }
   explicit InodePool(LogicalTime epoch) : epoch_(epoch) {}
-  VirtualInode map(std::uint64_t host, SeenTime seen);
-  bool forget(std::uint64_t host);
+  VirtualInode map(std::uint64_t host, SeenTime seen);  // INODE-2, INODE-5, INODE-6, INODE-9
+  bool forget(std::uint64_t host);                      // INODE-3
   VirtualInode touch(std::uint64_t host, LogicalTime now) { return set_time(host, now); }
-  VirtualInode set_time(std::uint64_t host, LogicalTime time);
+  VirtualInode set_time(std::uint64_t host, LogicalTime time);  // INODE-8
   std::optional<std::uint64_t> host_of(std::uint64_t number) const;
 
  private:
@@ -80,7 +80,7 @@ class InodePool {
 
 class DevicePool {
  public:
-  std::uint64_t map(std::uint64_t host);  ///< 1, 2, 3, ... by first observation (DEV-1)
+  std::uint64_t map(std::uint64_t host);  ///< 1, 2, 3, ... by first observation (DEV-1), DEV-2, DEV-3
 
  private:
   std::map<std::uint64_t, std::uint64_t> numbers_;

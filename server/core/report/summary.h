@@ -39,7 +39,7 @@ struct RunSummary {
   std::vector<std::pair<ThreadId, TimesliceStats>> thread_timeslices;
   std::optional<std::string> dispatch;  ///< backend statistics: JSON only (SUM-15)
 
-  std::string json() const;             ///< SUM-2, one final newline
+  std::string json() const;             ///< SUM-2, one final newline, SUM-3, SUM-5
   std::string comparison_text() const;  ///< SUM-4: no host fact, no number of replayed events
   std::string full_text() const;        ///< SUM-7
   /// SUM-4, SUM-6: the comparison view as information, then host bookkeeping as debug records.

@@ -15,7 +15,7 @@ RunQueue::RunQueue(Arena& arena, const QueueConfig& config, LogSink* log)
     log_->line(LogLevel::kInfo, fmt::format("run queue: scheduler seed {:#x}", config.seed));
 }
 
-void RunQueue::log_draw(const char* what, std::uint64_t range, std::uint64_t result) {
+void RunQueue::log_draw(const char* what, std::uint64_t range, std::uint64_t result) {  // RUNQ-13
   if (log_ != nullptr)
     log_->line(LogLevel::kInfo, fmt::format("run queue: {} draw in [0,{}) = {}", what, range, result));
 }
@@ -25,7 +25,7 @@ std::optional<ThreadId> RunQueue::row_tid(Row row) const {
   return node(row).tid;
 }
 
-bool RunQueue::before(Row a, Row b) const {
+bool RunQueue::before(Row a, Row b) const {  // RUNQ-3
   if (node(a).priority != node(b).priority) return node(a).priority < node(b).priority;
   return node(a).order < node(b).order;
 }

@@ -52,7 +52,7 @@ struct ChildExitCompletion {
 };
 
 struct ChildExitResult {
-  enum class Kind : std::uint8_t { kRejected, kCommitted, kFailedAfterCommit };
+  enum class Kind : std::uint8_t { kRejected, kCommitted, kFailedAfterCommit };  // CHILD-19
   Kind kind = Kind::kCommitted;
   Errno error;                  ///< kRejected, kFailedAfterCommit
   ChildExitCompletion receipt;  ///< kCommitted, kFailedAfterCommit

@@ -79,7 +79,7 @@ TimerOutcome<Done> RealTimers::exec(ThreadId tid, ProcessId process, AddressSpac
 void RealTimers::retire_thread(ThreadId tid, bool last_of_process) {
   const auto it = bindings_.find(tid);
   if (it == bindings_.end() || !it->second.live) return;
-  it->second.live = false;
+  it->second.live = false;  // RTIMER-22
   if (!last_of_process) return;
   const auto at = timers_.find(it->second.task.process);
   if (at == timers_.end() || at->second.retired) return;
@@ -143,7 +143,8 @@ TimerOutcome<Done> RealTimers::publication(const ExpiryId& expiry, PublishOutcom
   const auto it = timers_.find(expiry.process);
   if (it == timers_.end()) return Kind::kIdentity;
   Timer& t = it->second;
-  if (t.last_outcome && t.last_outcome->first == expiry && t.last_outcome->second == outcome) return Done{};
+  if (t.last_outcome && t.last_outcome->first == expiry && t.last_outcome->second == outcome)
+    return Done{};  // RTIMER-11, RTIMER-12
   if (t.phase != Phase::kPublishing) return t.last_outcome ? Kind::kIdentity : Kind::kInvalidPhase;
   if (*t.expiry != expiry) return Kind::kIdentity;
   t.last_outcome = {expiry, outcome};
@@ -182,7 +183,7 @@ TimerOutcome<DequeueAck> RealTimers::dequeued(const DequeueNotice& notice, Logic
       const std::uint64_t k = (now - next).ns / t.interval.ns + 1;
       next = LogicalTime::add(next, static_cast<Uint128>(k) * t.interval.ns);
     }
-    if (next.indefinite()) return Kind::kOverflow;
+    if (next.indefinite()) return Kind::kOverflow;  // RTIMER-17
     t.phase = Phase::kActive;
     t.deadline = next;
     ack.rearmed = next;
@@ -195,7 +196,7 @@ TimerOutcome<DequeueAck> RealTimers::dequeued(const DequeueNotice& notice, Logic
 
 void RealTimers::fail(ProcessId process, TimerFailureKind kind) {
   Timer* t = current(process);
-  if (t == nullptr || t->phase == Phase::kFailed) return;
+  if (t == nullptr || t->phase == Phase::kFailed) return;  // RTIMER-20
   t->phase = Phase::kFailed;
   t->failure = kind;
 }
