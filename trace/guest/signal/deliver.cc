@@ -1,6 +1,5 @@
 #include "trace/guest/signal/deliver.h"
 
-#include "trace/guest/base/string.h"
 #include "trace/guest/process.h"
 #include "trace/guest/signal/frame.h"
 #include "trace/guest/signal/host_handler.h"
@@ -83,7 +82,7 @@ void deliver_fault(Turn& turn) {
   state.syscall_nr = -1;
   state.trapno = fault.trapno;
   state.error = fault.error;
-  if (fault.trapno == kPageFault) memcpy(&state.cr2, fault.info.rest, sizeof state.cr2);
+  if (fault.trapno == kPageFault) __builtin_memcpy(&state.cr2, fault.info.rest, sizeof state.cr2);
   // The CPU sets RF in what it saves of a faulting instruction, not of one that trapped.
   if (fault.trapno != kDebug && fault.trapno != kBreakpoint) turn.regs().rflags |= kFlagResume;
   deliver_forced(turn, fault.info);
@@ -104,7 +103,7 @@ void raise_fault(Turn& turn, const Fault& fault) {
   pending = {true, {}, fault.trapno, fault.error};
   pending.info.signo = fault.signo;
   pending.info.code = fault.code;
-  memcpy(pending.info.rest, &fault.address, sizeof fault.address);
+  __builtin_memcpy(pending.info.rest, &fault.address, sizeof fault.address);
   deliver_fault(turn);
   update_host_mask(state_of(turn));
 }

@@ -3,7 +3,6 @@
 #include "trace/guest/base/arena.h"
 #include "trace/guest/base/print.h"
 #include "trace/guest/base/probe.h"
-#include "trace/guest/base/string.h"
 #include "trace/guest/base/syscall.h"
 #include "trace/guest/process.h"
 #include "trace/guest/run/dispatch.h"
@@ -41,7 +40,7 @@ u64 label(const char* at) { return reinterpret_cast<u64>(at); }
 
 u64 fault_address(const SignalInfo& info) {
   u64 address;
-  memcpy(&address, info.rest, sizeof address);
+  __builtin_memcpy(&address, info.rest, sizeof address);
   return address;
 }
 
@@ -66,7 +65,8 @@ void on_guest_fault(Thread& thread, const SignalInfo& info, MachineContext& mach
   if (run::classify_fault(turn, info.signo, address, write, host_pc) == run::FaultAction::kDeliver) {
     PendingFault& fault = thread.signals.fault;
     fault = {true, info, machine.trapno, machine.error};
-    if (fault_address(info) == host_pc) memcpy(fault.info.rest, &turn.regs().pc, sizeof turn.regs().pc);
+    if (fault_address(info) == host_pc)
+      __builtin_memcpy(fault.info.rest, &turn.regs().pc, sizeof turn.regs().pc);
   }
   continue_in_engine(machine);
 }
@@ -75,7 +75,7 @@ void on_guest_fault(Thread& thread, const SignalInfo& info, MachineContext& mach
 /// returns.
 bool was_sent_here(const SignalState& state, const SignalInfo& info, const MachineContext& machine) {
   u8 before[2];
-  memcpy(before, reinterpret_cast<const void*>(machine.rip - 2), 2);
+  __builtin_memcpy(before, reinterpret_cast<const void*>(machine.rip - 2), 2);
   bool after_syscall =
       before[0] == 0x0f && before[1] == 0x05 && machine.rcx == machine.rip && machine.rax == 0;
   return after_syscall && !(state.pending & bit(info.signo));

@@ -63,12 +63,12 @@ constexpr InitialImage kInitialImage = make_initial_image();
 template <class T>
 T load(const u8* from) {
   T value;
-  memcpy(&value, from, sizeof value);
+  __builtin_memcpy(&value, from, sizeof value);  // inline even when freestanding
   return value;
 }
 template <class T>
 void store(u8* to, const T& value) {
-  memcpy(to, &value, sizeof value);
+  __builtin_memcpy(to, &value, sizeof value);
 }
 
 void xsave(u8* to, u64 features) {
