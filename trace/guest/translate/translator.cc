@@ -82,10 +82,22 @@ void take(const BlockTranslator& t) {
   cache().cold = raw(t.cold_end());
 }
 
+/// Small programs pay for few small pages; once a program proves large, what it touches from then on comes in huge ones.
+void use_huge_pages_when_large() {
+  constexpr u64 kLarge = 1500;  // blocks
+  static bool done = false;
+  if (done || block_index().block_total() < kLarge) return;
+  done = true;
+  raw_syscall(__NR_madvise, kCacheBegin, kCacheEnd - kCacheBegin, kMadvHugePage);
+  raw_syscall(__NR_madvise, kTableBase, kTableHoleBegin - kTableBase, kMadvHugePage);
+  raw_syscall(__NR_madvise, kTableHoleEnd, kTableEnd - kTableHoleEnd, kMadvHugePage);
+}
+
 /// Translates the block at pc. kNone with `fault` when there is none.
 CacheAddr translate(Turn& turn, GuestAddr pc, bool indirect_entry_wanted, FetchFault& fault,
                     CacheAddr* landing) {
   flush_when_full(turn);
+  use_huge_pages_when_large();
   Mode mode = mode_for(pc);
   if (mode == Mode::kVolatile) indirect_entry_wanted = false;
   if (mode == Mode::kNormal) protect_code_page(turn, pc);
@@ -124,8 +136,6 @@ bool unchanged(const Block& block) {
 void start() {
   map_fixed(kCacheBegin, kCacheEnd, kProtRead | kProtWrite | kProtExec);
   map_fixed(kTableBase, kTableEnd, kProtRead | kProtWrite);
-  raw_syscall(__NR_madvise, kCacheBegin, kCacheEnd - kCacheBegin, kMadvHugePage);
-  raw_syscall(__NR_madvise, kTableHoleEnd, kTableEnd - kTableHoleEnd, kMadvHugePage);
   cache().high = static_cast<HighEntry*>(engine_reserve(kHighEntries * sizeof(HighEntry)));
   block_index().start();
 }
