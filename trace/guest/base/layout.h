@@ -25,9 +25,10 @@ inline constexpr u64 kContextAddress = 0x5800'0000;
 inline constexpr u64 kEngineImage = 0x5a00'0000;
 inline constexpr u64 kEngineLowEnd = 0x6000'0000;
 
-/// The indirect-branch table: a u32 for every guest pc below 2 GiB, at kTableBase + 4 * pc.
+/// The indirect-branch table: a u32 for every guest pc below 4 GiB, at kTableBase + 4 * pc. Filled for pcs
+/// below 2 GiB only; the generated look-up checks just the upper half of a pc.
 inline constexpr u64 kTableBase = 0x6000'0000;
-inline constexpr u64 kTableEnd = kTableBase + 4 * 0x8000'0000ull;
+inline constexpr u64 kTableEnd = kTableBase + 4 * 0x1'0000'0000ull;
 
 /// Guest mappings other than low code: allocated from the top down.
 inline constexpr u64 kGuestWindowBegin = 0x2000'0000'0000;

@@ -226,11 +226,15 @@ bool recover_guest_state(u64 host_pc, const u64 host_gpr[16], u64 host_rflags) {
   return true;
 }
 
-FaultAction classify_fault(Turn& turn, int signo, u64 fault_address, bool write, u64 host_pc) {
-  if (signo != kSigSegv || !write) return FaultAction::kDeliver;
-  if (translate::on_write_fault(turn, fault_address)) return FaultAction::kContinue;
+FaultAction classify_fault(Turn& turn, int signo, u64& fault_address, bool write, u64 host_pc) {
+  if (write && signo == kSigSegv && translate::on_write_fault(turn, fault_address))
+    return FaultAction::kContinue;
   translate::CachePosition at;
   if (!translate::locate(host_pc, at) || at.insn.branch != Branch::kRet) return FaultAction::kDeliver;
+  // The translated `ret` looks at the upper half of its slot first.
+  GuestAddr slot = turn.gpr(kRsp);
+  if (fault_address == slot + 4 && page_down(slot) == page_down(slot + 7)) fault_address = slot;
+  if (signo != kSigSegv || !write) return FaultAction::kDeliver;
   // `ret` from a slot that cannot be written: the return address could not be swapped for the cache's. Do it
   // here.
   Registers& regs = turn.regs();

@@ -26,8 +26,9 @@ enum class FaultAction {
   kContinue,  ///< dealt with (protected code page, read-only return slot...): re-enter at context().regs via
               ///< the dispatcher
 };
-/// `write` and `fault_address` as the page fault's error code and cr2 say.
-FaultAction classify_fault(Turn& turn, int signo, u64 fault_address, bool write, u64 host_pc);
+/// `write` and `fault_address` as the page fault's error code and cr2 say; the address is changed to the one
+/// that the guest's own instruction would have touched first.
+FaultAction classify_fault(Turn& turn, int signo, u64& fault_address, bool write, u64 host_pc);
 
 /// fault_entry (run/exits.h) is where a host signal handler lets the kernel continue: it sets the host
 /// context so that sigreturn ends in the dispatch loop with ExitKind::kFault and the guest's vector state

@@ -36,6 +36,9 @@ Thread& thread_of(const UserContext& context) {
 
 bool testing = false;
 
+constexpr int kTrapTrace = 2;         // si_code TRAP_TRACE
+constexpr u64 kTrapFlag = 1u << 8;    // EFLAGS.TF
+
 u64 label(const char* at) { return reinterpret_cast<u64>(at); }
 
 u64 fault_address(const SignalInfo& info) {
@@ -65,8 +68,8 @@ void on_guest_fault(Thread& thread, const SignalInfo& info, MachineContext& mach
   if (run::classify_fault(turn, info.signo, address, write, host_pc) == run::FaultAction::kDeliver) {
     PendingFault& fault = thread.signals.fault;
     fault = {true, info, machine.trapno, machine.error};
-    if (fault_address(info) == host_pc)
-      __builtin_memcpy(fault.info.rest, &turn.regs().pc, sizeof turn.regs().pc);
+    if (!page_fault && address == host_pc) address = turn.regs().pc;
+    if (address != fault_address(info)) __builtin_memcpy(fault.info.rest, &address, sizeof address);
   }
   continue_in_engine(machine);
 }
@@ -100,6 +103,15 @@ void on_signal(Thread& thread, const SignalInfo& info, UserContext& context_of_h
   }
 }
 
+/// A guest that sets the trap flag (to single-step itself) would step the engine's code: it loses the flag instead.
+void drop_trap_flag(MachineContext& machine) {
+  machine.rflags &= ~kTrapFlag;
+  context().regs.rflags &= ~kTrapFlag;
+  static bool warned = false;
+  if (!warned) warn("the trap flag is not supported: a program cannot single-step itself");
+  warned = true;
+}
+
 }  // namespace
 
 /// Called by detrec_host_handler.
@@ -109,6 +121,9 @@ extern "C" void detrec_on_signal(int signo, const SignalInfo* info, UserContext*
     learn_xstate(reinterpret_cast<const u8*>(machine.fpstate), context->flags & kUcFpXstate);
     testing = false;
     return;
+  }
+  if (signo == kSigTrap && info->code == kTrapTrace && (machine.rflags & kTrapFlag) != 0) {
+    return drop_trap_flag(machine);
   }
   Thread& thread = thread_of(*context);
   if (!(kFaults & bit(signo)) || info->code <= kSiUser) return on_signal(thread, *info, *context);
