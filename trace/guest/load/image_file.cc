@@ -12,8 +12,6 @@
 namespace detrec::guest::load {
 namespace {
 
-constexpr u64 kExecuteOk = 1;  // X_OK
-
 u64 at(i32 dirfd) { return static_cast<u64>(static_cast<i64>(dirfd)); }
 
 /// Reads exactly n bytes; false at the end of the file.
@@ -30,11 +28,16 @@ bool read_at(i32 fd, void* to, u64 n, u64 offset) {
   return true;
 }
 
+/// Asks the kernel whether it would open the file for execution: it does so before it looks at the arguments, whose address here is
+/// none. 0 or -errno (no permission, mounted noexec, open for writing, not a regular file, ...).
 SysResult check_access(i32 dirfd, const char* path, u64 flags) {
-  SysResult r = raw_syscall(__NR_faccessat2, at(dirfd), arg(path), kExecuteOk, flags | AT_EACCESS);
-  if (r != -ENOSYS && r != -EPERM) return r;
-  if (*path == 0) return 0;  // a kernel before 5.8 cannot be asked about a descriptor
-  return raw_syscall(__NR_faccessat, at(dirfd), arg(path), kExecuteOk);
+  constexpr u64 kNoAddress = ~0ull - 4095;
+  SysResult r = raw_syscall(__NR_execveat, at(dirfd), arg(path), kNoAddress, kNoAddress, flags);
+  if (r == -ENOSYS || r == -EPERM) {  // a sandbox without this call
+    constexpr u64 kExecuteOk = 1;
+    return *path == 0 ? 0 : raw_syscall(__NR_faccessat, at(dirfd), arg(path), kExecuteOk);
+  }
+  return r == -EFAULT ? 0 : r;
 }
 
 SysResult errno_of(ElfError error) { return error == ElfError::kNone ? 0 : -ENOEXEC; }
@@ -67,13 +70,12 @@ SysResult open_executable(i32 dirfd, const char* path, u32 flags, i32& fd, u64& 
   struct stat st;
   SysResult r = raw_syscall(__NR_newfstatat, at(dirfd), arg(path), arg(&st), follow);
   if (failed(r)) return r;
-  if (is_symbolic_link(st)) return -ELOOP;
-  if (!is_regular(st)) return -EACCES;
   r = check_access(dirfd, path, follow);
   if (failed(r)) return r;
+  if (!is_regular(st)) return -EACCES;
   char by_descriptor[32];
   if (*path == 0) {
-    format(by_descriptor, sizeof by_descriptor, "/proc/self/fd/%d", dirfd);
+    format(by_descriptor, sizeof by_descriptor, "/proc/thread-self/fd/%d", dirfd);
     path = by_descriptor;
   }
   r = raw_syscall(__NR_openat, at(dirfd), arg(path), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -197,6 +199,7 @@ void describe(const Refusal& why, char* to, u64 size) {
       case -ENAMETOOLONG: reason = "file name too long"; break;
       case -EISDIR: reason = "is a directory"; break;
       case -EMFILE: reason = "too many open files"; break;
+      case -ETXTBSY: reason = "it is open for writing"; break;
       case -EIO: reason = "it cannot be read"; break;
       default: break;
     }

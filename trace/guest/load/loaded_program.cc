@@ -32,7 +32,7 @@ Loaded& loaded() {
 void remember_executable(i32 fd, const char* path) {
   Loaded& l = loaded();
   char link[32];
-  format(link, sizeof link, "/proc/self/fd/%d", fd);
+  format(link, sizeof link, "/proc/thread-self/fd/%d", fd);
   SysResult n = raw_syscall(__NR_readlink, arg(link), arg(l.executable), sizeof l.executable - 1);
   if (!failed(n)) {
     l.executable[n] = 0;

@@ -38,7 +38,7 @@ SysResult describe_file(i32 fd, u32 prot, Object& object) {
     }
   }
   char link[32], path[4096];
-  format(link, sizeof link, "/proc/self/fd/%d", fd);
+  format(link, sizeof link, "/proc/thread-self/fd/%d", fd);
   r = raw_syscall(__NR_readlink, arg(link), arg(path), sizeof path - 1);
   path[failed(r) ? 0 : r] = 0;
   AddressSpace& space = address_space();

@@ -127,7 +127,7 @@ class Walk {
 }  // namespace
 
 SysResult for_each_row(void (*visit)(const MapsRow& row, void* arg), void* arg) {
-  LineReader kernel("/proc/self/maps");
+  LineReader kernel("/proc/thread-self/maps");
   if (kernel.error() != 0) return kernel.error();
   Walk walk(kernel, visit, arg);
   memory::for_each([](const memory::Mapping& m, const char* path, void* w) { static_cast<Walk*>(w)->mapping(m, path); }, &walk);

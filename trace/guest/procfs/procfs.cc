@@ -36,7 +36,7 @@ char* path_buffer() {
 /// What the kernel calls descriptor `fd`; false when it is not open.
 bool descriptor_path(i32 fd, char* to, u64 size) {
   char link[32];
-  format(link, sizeof link, "/proc/self/fd/%d", fd);
+  format(link, sizeof link, "/proc/thread-self/fd/%d", fd);
   SysResult n = raw_syscall(__NR_readlink, arg(link), arg(to), size - 1);
   if (failed(n)) return false;
   to[n] = 0;

@@ -69,7 +69,7 @@ void read_figure(Figures& f, Entry& entry, const char* line, u64 n) {
 }
 
 SysResult read_figures(Figures& f) {
-  LineReader reader("/proc/self/smaps");
+  LineReader reader("/proc/thread-self/smaps");
   if (reader.error() != 0) return reader.error();
   u64 n = 0;
   for (const char* line; (line = reader.next(n)) != nullptr;) {

@@ -69,7 +69,7 @@ SysResult TextFile::finish(u64 flags) {
   seal();
   // A second open file description, read-only and at offset 0, takes the place of the first.
   char link[32];
-  format(link, sizeof link, "/proc/self/fd/%d", fd_);
+  format(link, sizeof link, "/proc/thread-self/fd/%d", fd_);
   u64 kept = flags & (O_CLOEXEC | O_NONBLOCK);
   SysResult r = raw_syscall(__NR_openat, static_cast<u64>(AT_FDCWD), arg(link), O_RDONLY | kept);
   if (failed(r)) return r;
