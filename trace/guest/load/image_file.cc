@@ -57,12 +57,30 @@ SysResult read_headers(ImageFile& file, const u8* head, u64 n, ElfError& error) 
   return errno_of(error);
 }
 
+bool refuse(Refusal& why, SysResult code, ImageFile& file, const char* name) {
+  why.code = code;
+  why.machine = file.header.machine;
+  why.bits32 = file.header.bits32;
+  copy_string(why.path, name, sizeof why.path);
+  close_file(file);
+  return false;
+}
+
+/// PT_INTERP's path. False when it is not one.
+bool read_linker_path(const ImageFile& program, char (&path)[4096]) {
+  path[0] = 0;
+  u64 bytes = program.image.interpreter_bytes;
+  if (bytes == 0) return true;
+  return read_at(program.fd, path, bytes, program.image.interpreter_offset) && path[bytes - 1] == 0;
+}
+
+}  // namespace
+
 void close_file(ImageFile& file) {
   if (file.fd >= 0) raw_syscall(__NR_close, static_cast<u64>(file.fd));
   file.fd = -1;
 }
 
-}  // namespace
 
 SysResult open_executable(i32 dirfd, const char* path, u32 flags, i32& fd, u64& size, bool& unreadable) {
   unreadable = false;
@@ -90,19 +108,11 @@ SysResult open_executable(i32 dirfd, const char* path, u32 flags, i32& fd, u64& 
 
 bool resolve(i32 dirfd, const char* path, u32 flags, Resolved& out, Refusal& why) {
   out.program.fd = out.linker.fd = -1;
+  out.linker_path[0] = 0;
   out.script_count = 0;
   why.code = 0;
   why.elf = ElfError::kNone;
   why.linker_missing = why.unreadable = false;
-  auto refuse = [&](SysResult code, const ImageFile& file, const char* name) {
-    why.code = code;
-    why.machine = file.header.machine;
-    why.bits32 = file.header.bits32;
-    copy_string(why.path, name, sizeof why.path);
-    close_files(out);
-    return false;
-  };
-
   u8 head[kScriptHead];
   for (;;) {
     ImageFile& file = out.program;
@@ -110,25 +120,25 @@ bool resolve(i32 dirfd, const char* path, u32 flags, Resolved& out, Refusal& why
     SysResult r = open_executable(dirfd, path, flags, file.fd, file.size, why.unreadable);
     if (failed(r)) {
       why.linker_missing = out.script_count > 0;
-      return refuse(r, file, path);
+      return refuse(why, r, file, path);
     }
     u64 n = file.size < sizeof head ? file.size : sizeof head;
-    if (!read_at(file.fd, head, n, 0)) return refuse(-EIO, file, path);
+    if (!read_at(file.fd, head, n, 0)) return refuse(why, -EIO, file, path);
     if (out.script_count == kScriptDepth) {
-      if (n >= 2 && head[0] == '#' && head[1] == '!') return refuse(-ELOOP, file, path);
+      if (n >= 2 && head[0] == '#' && head[1] == '!') return refuse(why, -ELOOP, file, path);
       r = read_headers(file, head, n, why.elf);
-      if (failed(r)) return refuse(r, file, path);
+      if (failed(r)) return refuse(why, r, file, path);
       break;
     }
     ScriptLine& line = out.scripts[out.script_count];
     ScriptKind kind = parse_script(head, n, line);
     if (kind == ScriptKind::kBroken) {
       why.elf = ElfError::kNotElf;
-      return refuse(-ENOEXEC, file, path);
+      return refuse(why, -ENOEXEC, file, path);
     }
     if (kind == ScriptKind::kNone) {
       r = read_headers(file, head, n, why.elf);
-      if (failed(r)) return refuse(r, file, path);
+      if (failed(r)) return refuse(why, r, file, path);
       break;
     }
     ++out.script_count;
@@ -138,33 +148,23 @@ bool resolve(i32 dirfd, const char* path, u32 flags, Resolved& out, Refusal& why
     path = line.interpreter;
   }
 
-  if (out.program.image.interpreter_bytes == 0) return true;
-  auto* name = static_cast<char*>(engine_reserve(kPageSize));
-  u64 bytes = out.program.image.interpreter_bytes;
-  bool ok = read_at(out.program.fd, name, bytes, out.program.image.interpreter_offset) && name[bytes - 1] == 0;
-  if (!ok) {
-    why.elf = ElfError::kBroken;
-    ok = refuse(-ENOEXEC, out.program, path);
-  } else {
-    ImageFile& file = out.linker;
-    file.header = {};
-    SysResult r = open_executable(AT_FDCWD, name, 0, file.fd, file.size, why.unreadable);
-    if (failed(r)) {
-      why.linker_missing = true;
-    } else {
-      u64 n = file.size < sizeof head ? file.size : sizeof head;
-      r = read_at(file.fd, head, n, 0) ? read_headers(file, head, n, why.elf) : -EIO;
-      if (failed(r)) r = -ELIBBAD;
-    }
-    if (failed(r)) ok = refuse(r, file, name);
-  }
-  engine_release(name, kPageSize);
-  return ok;
+  if (read_linker_path(out.program, out.linker_path)) return true;
+  why.elf = ElfError::kBroken;
+  return refuse(why, -ENOEXEC, out.program, path);
 }
 
-void close_files(Resolved& resolved) {
-  close_file(resolved.program);
-  close_file(resolved.linker);
+bool open_linker(Resolved& out, Refusal& why) {
+  ImageFile& file = out.linker;
+  file.header = {};
+  SysResult r = open_executable(AT_FDCWD, out.linker_path, 0, file.fd, file.size, why.unreadable);
+  if (failed(r)) {
+    why.linker_missing = true;
+    return refuse(why, r, file, out.linker_path);
+  }
+  u8 head[kScriptHead];
+  u64 n = file.size < sizeof head ? file.size : sizeof head;
+  r = read_at(file.fd, head, n, 0) ? read_headers(file, head, n, why.elf) : -EIO;
+  return !failed(r) || refuse(why, -ELIBBAD, file, out.linker_path);
 }
 
 void describe(const Refusal& why, char* to, u64 size) {

@@ -25,10 +25,11 @@ struct Refusal {
   char path[4096] = {};          ///< the file it is about
 };
 
-/// Everything needed to map a program.
+/// Everything needed to map a program. At most one descriptor is open at a time: there may be no second one.
 struct Resolved {
   ImageFile program;
-  ImageFile linker;              ///< fd -1: none
+  ImageFile linker;
+  char linker_path[4096];        ///< PT_INTERP; empty: none
   ScriptLine scripts[kScriptDepth];
   int script_count = 0;          ///< scripts[0] is that of the path itself
 };
@@ -36,11 +37,14 @@ struct Resolved {
 /// Opens a file for execution: it must be regular, executable and readable. Descriptors are close-on-exec. `flags` as execveat(2).
 SysResult open_executable(i32 dirfd, const char* path, u32 flags, i32& fd, u64& size, bool& unreadable);
 
-/// Follows scripts and PT_INTERP from `path`. On success the descriptors in `out` are open; on failure none is, and `why`
-/// says what is wrong. Both structures are large: not for the stack.
+/// Follows scripts from `path` to a program. On success out.program is open; on failure nothing is, and `why` says what is wrong.
+/// Both structures are large: not for the stack.
 bool resolve(i32 dirfd, const char* path, u32 flags, Resolved& out, Refusal& why);
 
-void close_files(Resolved& resolved);
+/// Opens the dynamic linker that the program names (out.linker_path is not empty).
+bool open_linker(Resolved& out, Refusal& why);
+
+void close_file(ImageFile& file);
 
 /// One line for the user: "cannot run PATH: ...".
 void describe(const Refusal& why, char* to, u64 size);

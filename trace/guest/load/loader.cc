@@ -224,28 +224,49 @@ ProgramRanges ranges_of(const ElfImage& image, GuestAddr bias, GuestAddr sp) {
   return out;
 }
 
-void set_thread_name(const char* path) {
+const char* base_name(const char* path) {
   const char* slash = strrchr(path, '/');
-  raw_syscall(__NR_prctl, PR_SET_NAME, arg(slash != nullptr ? slash + 1 : path));
+  return slash != nullptr ? slash + 1 : path;
 }
 
-bool load(Turn& turn, const Program& program, const Resolved& resolved, LoadFailure& failure) {
-  const ImageFile& file = resolved.program;
-  GuestAddr bias = 0, linker_bias = 0;
+/// glibc's dynamic linker reserves room for libraries by anonymous mappings, which are then for code; others do not.
+void note_glibc_linker(const char* path, const ElfImage& image, GuestAddr bias) {
+  if (starts_with(base_name(path), "ld-linux")) memory::set_linker_range(image.begin + bias, image.end + bias);
+}
+
+void explain(const Refusal& why, LoadFailure& failure) {
+  failure.status = why.code == -ENOENT ? 127 : 126;
+  describe(why, failure.message, sizeof failure.message);
+}
+
+/// Maps the dynamic linker: its entry and what AT_BASE says. The program's file is closed by now.
+bool load_linker(Turn& turn, Resolved& resolved, Refusal& why, ImageFacts& facts, GuestAddr& start, LoadFailure& failure) {
+  if (!open_linker(resolved, why)) {
+    explain(why, failure);
+    return false;
+  }
+  const ImageFile& linker = resolved.linker;
+  if (!map_file(turn, linker, resolved.linker_path, false, facts.base, failure)) return false;
+  start = linker.header.entry + facts.base;
+  note_glibc_linker(resolved.linker_path, linker.image, facts.base);
+  close_file(resolved.linker);
+  return true;
+}
+
+bool load(Turn& turn, const Program& program, Resolved& resolved, Refusal& why, LoadFailure& failure) {
+  ImageFile& file = resolved.program;
+  GuestAddr bias = 0;
   if (!map_file(turn, file, program.path, true, bias, failure)) return false;
   ImageFacts facts{};
   facts.entry = file.header.entry + bias;
   facts.phdr = file.image.phdr_address != 0 ? file.image.phdr_address + bias : 0;
   facts.phnum = file.header.phnum;
   GuestAddr start = facts.entry;
-  if (resolved.linker.fd >= 0) {
-    if (!map_file(turn, resolved.linker, "the dynamic linker", false, linker_bias, failure)) return false;
-    facts.base = linker_bias;
-    start = resolved.linker.header.entry + linker_bias;
-    memory::set_linker_range(resolved.linker.image.begin + linker_bias, resolved.linker.image.end + linker_bias);
-  }
-  memory::set_brk_start(memory::default_brk_start());
   remember_executable(file.fd, program.path);
+  note_glibc_linker(program.path, file.image, bias);  // run as a program: ld-linux-x86-64.so.2 ./program
+  close_file(file);
+  if (resolved.linker_path[0] != 0 && !load_linker(turn, resolved, why, facts, start, failure)) return false;
+  memory::set_brk_start(memory::default_brk_start());
 
   Registers& regs = turn.regs();
   regs = {};
@@ -253,7 +274,7 @@ bool load(Turn& turn, const Program& program, const Resolved& resolved, LoadFail
   regs.pc = start;
   if (!make_stack(turn, program, resolved, facts, failure)) return false;
   remember_ranges(ranges_of(file.image, bias, regs.gpr[kRsp]));
-  set_thread_name(program.path);
+  raw_syscall(__NR_prctl, PR_SET_NAME, arg(base_name(program.path)));
   return true;
 }
 
@@ -268,11 +289,9 @@ bool load_program(Turn& turn, const Program& program, LoadFailure& failure) {
   auto* why = static_cast<Refusal*>(engine_reserve(sizeof(Refusal)));
   bool ok = resolve(AT_FDCWD, program.path, 0, *resolved, *why);
   if (ok) {
-    ok = load(turn, program, *resolved, failure);
-    close_files(*resolved);
+    ok = load(turn, program, *resolved, *why, failure);
   } else {
-    failure.status = why->code == -ENOENT ? 127 : 126;
-    describe(*why, failure.message, sizeof failure.message);
+    explain(*why, failure);
   }
   engine_release(resolved, sizeof(Resolved));
   engine_release(why, sizeof(Refusal));
@@ -283,9 +302,13 @@ SysResult check_executable(i32 dirfd, const char* path, u32 flags) {
   auto* resolved = static_cast<Resolved*>(engine_reserve(sizeof(Resolved)));
   auto* why = static_cast<Refusal*>(engine_reserve(sizeof(Refusal)));
   SysResult result = 0;
-  if (resolve(dirfd, path, flags, *resolved, *why)) {
-    close_files(*resolved);
-  } else {
+  bool ok = resolve(dirfd, path, flags, *resolved, *why);
+  if (ok) {
+    close_file(resolved->program);
+    ok = resolved->linker_path[0] == 0 || open_linker(*resolved, *why);
+    if (ok) close_file(resolved->linker);
+  }
+  if (!ok) {
     result = why->code;
     if (why->elf == ElfError::kOtherMachine || why->unreadable) {
       char message[256];
