@@ -32,6 +32,8 @@ void panic(const char* file, int line, const char* fmt, ...) {
   _exit(125);
 }
 
+void warn(const char*, ...) {}
+
 void* engine_reserve(u64 bytes) {
   return mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 }
@@ -75,7 +77,7 @@ bool recover_guest_state(u64 host_pc, const u64 host_gpr[16], u64 host_rflags) {
   return true;
 }
 
-FaultAction classify_fault(Turn&, int, u64 fault_address, bool write, u64) {
+FaultAction classify_fault(Turn&, int, u64& fault_address, bool write, u64) {
   test::fake_run().fault_address = fault_address;
   test::fake_run().fault_was_write = write;
   return test::fake_run().answer;

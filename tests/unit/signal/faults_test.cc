@@ -113,6 +113,16 @@ TEST(Faults, AlignmentCheckOfTheGuestDoesNotHitTheEngine) {
   });
 }
 
+TEST(Faults, TrapFlagIsDropped) {
+  EXPECT_IN_CHILD([] {
+    FakeEngine engine;
+    // pushf; or dword [rsp], 0x100; popf; nop; nop; pushf; pop rax; ud2
+    fault(engine, SIGILL, {0x9c, 0x81, 0x0c, 0x24, 0, 1, 0, 0, 0x9d, 0x90, 0x90, 0x9c, 0x58, 0x0f, 0x0b});
+    EXPECT_FALSE(frame_of(engine).context.machine.rax & kFlagTrap);
+    EXPECT_FALSE(frame_of(engine).context.machine.rflags & kFlagTrap);
+  });
+}
+
 TEST(Faults, LaterFramesStillShowTheLastFault) {
   EXPECT_IN_CHILD([] {
     FakeEngine engine;

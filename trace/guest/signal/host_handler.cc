@@ -36,8 +36,8 @@ Thread& thread_of(const UserContext& context) {
 
 bool testing = false;
 
-constexpr int kTrapTrace = 2;         // si_code TRAP_TRACE
-constexpr u64 kTrapFlag = 1u << 8;    // EFLAGS.TF
+constexpr int kTrapTrace = 2;       // si_code TRAP_TRACE
+constexpr u64 kTrapFlag = 1u << 8;  // EFLAGS.TF
 
 u64 label(const char* at) { return reinterpret_cast<u64>(at); }
 
@@ -103,7 +103,8 @@ void on_signal(Thread& thread, const SignalInfo& info, UserContext& context_of_h
   }
 }
 
-/// A guest that sets the trap flag (to single-step itself) would step the engine's code: it loses the flag instead.
+/// A guest that sets the trap flag (to single-step itself) would step the engine's code: it loses the flag
+/// instead.
 void drop_trap_flag(MachineContext& machine) {
   machine.rflags &= ~kTrapFlag;
   context().regs.rflags &= ~kTrapFlag;
