@@ -13,7 +13,8 @@ struct Space {
   ForeignRanges foreign;
 
   GuestAddr pick(Area area, u64 length, u64 align = kPageSize) const {
-    return choose(map, foreign, {.length = length, .align = align, .area = area, .ceiling = window_ceiling(8 << 20)});
+    return choose(map, foreign,
+                  {.length = length, .align = align, .area = area, .ceiling = window_ceiling(8 << 20)});
   }
   GuestAddr take(Area area, u64 length, u64 align = kPageSize) {
     GuestAddr at = pick(area, length, align);
@@ -68,14 +69,16 @@ TEST(AddressChoice, NeverInEngineRanges) {
 TEST(AddressChoice, LowMemoryStaysBelow2GiBOrFails) {
   Space s;
   int taken = 0;
-  for (GuestAddr at; (at = s.take(Area::kLow32, 64 * kMiB)) != 0; ++taken) EXPECT_LE(at + 64 * kMiB, 0x8000'0000u);
+  for (GuestAddr at; (at = s.take(Area::kLow32, 64 * kMiB)) != 0; ++taken)
+    EXPECT_LE(at + 64 * kMiB, 0x8000'0000u);
   EXPECT_GE(taken, 14);
   EXPECT_EQ(s.pick(Area::kLow32, 64 * kMiB), 0u);
 }
 
 TEST(AddressChoice, DataGoesTopDownBelowTheStacksRoomAndReusesGaps) {
   Space s;
-  GuestAddr first = s.take(Area::kData, kMiB), second = s.take(Area::kData, kMiB), third = s.take(Area::kData, kMiB);
+  GuestAddr first = s.take(Area::kData, kMiB), second = s.take(Area::kData, kMiB),
+            third = s.take(Area::kData, kMiB);
   EXPECT_LT(first, kStackEnd - 128 * kMiB);
   EXPECT_EQ(second, first - kMiB);
   EXPECT_EQ(third, second - kMiB);
@@ -103,13 +106,13 @@ TEST(AddressChoice, HugeReservationsFitBesideTheHeap) {
 TEST(AddressChoice, HintsAreHonouredWhereNothingIs) {
   Space s;
   auto free = [&](GuestAddr a, u64 n) { return is_free(s.map, s.foreign, a, a + n); };
-  EXPECT_TRUE(free(0xc0'0000'0000, 64 * kMiB));        // Go's arena
+  EXPECT_TRUE(free(0xc0'0000'0000, 64 * kMiB));  // Go's arena
   EXPECT_TRUE(free(0x7e80'0000'0000, kMiB));
   EXPECT_TRUE(free(0x40'0000, kMiB));
   EXPECT_FALSE(free(kCacheBegin, kPageSize));
   EXPECT_FALSE(free(kCacheBegin - kPageSize, 2 * kPageSize));
   EXPECT_FALSE(free(kEngineHeapBegin + kMiB, kPageSize));
-  EXPECT_FALSE(free(0x1'0000'0000, kPageSize));        // the branch table
+  EXPECT_FALSE(free(0x1'0000'0000, kPageSize));  // the branch table
   EXPECT_FALSE(free(kUserEnd - kPageSize, 2 * kPageSize));
   s.put(0xc0'0000'0000, kPageSize);
   EXPECT_FALSE(free(0xc0'0000'0000 - kPageSize, 2 * kPageSize));

@@ -122,10 +122,17 @@ TEST(ElfImage, RefusesBrokenHeaders) {
   EXPECT_EQ(with([](File&) {}), ElfError::kNone);
   EXPECT_EQ(with([](File& f) { f.header.e_phentsize = 55; }), ElfError::kBroken);
   EXPECT_EQ(with([](File& f) { f.segments.clear(); }), ElfError::kBroken);
-  EXPECT_EQ(with([](File& f) { for (auto& s : f.segments) s.p_type = PT_NOTE; }), ElfError::kNothingToLoad);
+  EXPECT_EQ(with([](File& f) {
+              for (auto& s : f.segments) s.p_type = PT_NOTE;
+            }),
+            ElfError::kNothingToLoad);
   EXPECT_EQ(with([](File& f) { f.segments[1].p_filesz = 0x501; }), ElfError::kBroken);
   EXPECT_EQ(with([](File& f) { f.segments[1].p_offset = 0x1001; }), ElfError::kBroken);
-  EXPECT_EQ(with([](File& f) { f.segments[2].p_vaddr = 0x1e00; f.segments[2].p_offset = 0x1e00; f.segments[1].p_memsz = 0x2000; }),
+  EXPECT_EQ(with([](File& f) {
+              f.segments[2].p_vaddr = 0x1e00;
+              f.segments[2].p_offset = 0x1e00;
+              f.segments[1].p_memsz = 0x2000;
+            }),
             ElfError::kBroken);
   EXPECT_EQ(with([](File& f) { std::swap(f.segments[0], f.segments[1]); }), ElfError::kBroken);
   EXPECT_EQ(with([](File& f) { f.segments[2].p_memsz = ~0ull - 0x3000; }), ElfError::kBroken);
@@ -188,7 +195,8 @@ TEST(ElfImage, FuzzedHeadersAreRefusedOrSound) {
     u64 bytes = h.phnum * 56ull;
     ASSERT_LE(bytes, kProgramHeaderBytes);
     std::vector<u8> phdrs(bytes);
-    if (h.phoff < b.size()) std::memcpy(phdrs.data(), b.data() + h.phoff, std::min<u64>(bytes, b.size() - h.phoff));
+    if (h.phoff < b.size())
+      std::memcpy(phdrs.data(), b.data() + h.phoff, std::min<u64>(bytes, b.size() - h.phoff));
     ElfImage image;
     if (parse_program_headers(h, phdrs.data(), f.size, image) != ElfError::kNone) continue;
     ++accepted;
@@ -223,7 +231,8 @@ TEST(ElfImage, ReadsThisTestItself) {
   EXPECT_TRUE(image.has_code());
   EXPECT_FALSE(image.executable_stack);
   EXPECT_NE(image.phdr_address, 0u);
-  EXPECT_STREQ(reinterpret_cast<const char*>(bytes + image.interpreter_offset), "/lib64/ld-linux-x86-64.so.2");
+  EXPECT_STREQ(reinterpret_cast<const char*>(bytes + image.interpreter_offset),
+               "/lib64/ld-linux-x86-64.so.2");
 }
 
 }  // namespace

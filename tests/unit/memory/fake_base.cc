@@ -10,7 +10,9 @@ std::size_t copy_string(char* to, const char* from, std::size_t size) {
   return std::strlen(from);
 }
 
-bool starts_with(const char* s, const char* prefix) { return std::strncmp(s, prefix, std::strlen(prefix)) == 0; }
+bool starts_with(const char* s, const char* prefix) {
+  return std::strncmp(s, prefix, std::strlen(prefix)) == 0;
+}
 
 __attribute__((format(printf, 3, 4))) std::size_t format(char* to, std::size_t size, const char* fmt, ...) {
   va_list args;

@@ -35,7 +35,8 @@ struct Built {
   StackLayout layout;
 };
 
-Built build(std::vector<const char*> prefix, std::vector<const char*> argv, std::vector<const char*> envp, int auxv_pairs) {
+Built build(std::vector<const char*> prefix, std::vector<const char*> argv, std::vector<const char*> envp,
+            int auxv_pairs) {
   argv.push_back(nullptr);
   envp.push_back(nullptr);
   StackInput in{};
@@ -78,9 +79,11 @@ TEST(InitialStack, IsAsTheAbiHasIt) {
 
 TEST(InitialStack, StringsAreContiguousInOrder) {
   Built b = build({}, {"prog", "one"}, {"A=1", "BB=22"}, 1);
-  std::string args(reinterpret_cast<char*>(b.memory.at(b.layout.arg_begin)), b.layout.arg_end - b.layout.arg_begin);
+  std::string args(reinterpret_cast<char*>(b.memory.at(b.layout.arg_begin)),
+                   b.layout.arg_end - b.layout.arg_begin);
   EXPECT_EQ(args, std::string("prog\0one\0", 9));
-  std::string env(reinterpret_cast<char*>(b.memory.at(b.layout.env_begin)), b.layout.env_end - b.layout.env_begin);
+  std::string env(reinterpret_cast<char*>(b.memory.at(b.layout.env_begin)),
+                  b.layout.env_end - b.layout.env_begin);
   EXPECT_EQ(env, std::string("A=1\0BB=22\0", 10));
   EXPECT_EQ(b.layout.arg_end, b.layout.env_begin);
   EXPECT_EQ(b.layout.env_end, b.layout.execfn);

@@ -34,7 +34,8 @@ TEST(MapsText, WritesWhatTheKernelWrites) {
 
 TEST(MapsText, FillsInEveryField) {
   MapsRow row;
-  const std::string line = "7f4de205a000-7f4de21b0000 rwxs 00026000 fe:1a 332835                     /usr/lib/lib c.so (deleted)";
+  const std::string line =
+      "7f4de205a000-7f4de21b0000 rwxs 00026000 fe:1a 332835                     /usr/lib/lib c.so (deleted)";
   ASSERT_TRUE(parse_row(line.data(), line.size(), row));
   EXPECT_EQ(row.begin, 0x7f4de205a000u);
   EXPECT_EQ(row.end, 0x7f4de21b0000u);
@@ -50,12 +51,14 @@ TEST(MapsText, FillsInEveryField) {
 
 TEST(MapsText, RefusesOtherLines) {
   MapsRow row;
-  for (std::string line : {"", "Size:                  4 kB", "VmFlags: rd mr mw me", "7f4de205a000", "7f4de205a000-7f4de21b0000 r"})
+  for (std::string line : {"", "Size:                  4 kB", "VmFlags: rd mr mw me", "7f4de205a000",
+                           "7f4de205a000-7f4de21b0000 r"})
     EXPECT_FALSE(parse_row(line.data(), line.size(), row)) << line;
 }
 
 TEST(MapsText, TakesDeviceNumbersApart) {
-  for (auto [major_number, minor_number] : {std::pair{8u, 1u}, {254u, 0u}, {0u, 38u}, {259u, 1048575u}, {4095u, 256u}}) {
+  for (auto [major_number, minor_number] :
+       {std::pair{8u, 1u}, {254u, 0u}, {0u, 38u}, {259u, 1048575u}, {4095u, 256u}}) {
     dev_t device = makedev(major_number, minor_number);
     EXPECT_EQ(major_of(device), major_number);
     EXPECT_EQ(minor_of(device), minor_number);

@@ -34,11 +34,13 @@ TEST(Names, SweepForgetsWhatIsNotMarkedAndKeepsIndices) {
       t.names.sweep();
     }
     // Names to keep come between others that go, so that a sweep moves them.
-    std::string name = round % 40 == 7 ? "/kept/" + std::to_string(kept.size()) : "/passing/" + std::string(100, 'x') + std::to_string(round);
+    std::string name = round % 40 == 7 ? "/kept/" + std::to_string(kept.size())
+                                       : "/passing/" + std::string(100, 'x') + std::to_string(round);
     u32 index = t.names.intern(name.c_str());
     ASSERT_NE(index, 0u) << round;
     if (round % 40 == 7) kept.push_back(index);
-    for (std::size_t i = 0; i < kept.size(); ++i) ASSERT_EQ(t.names.text(kept[i]), "/kept/" + std::to_string(i)) << round;
+    for (std::size_t i = 0; i < kept.size(); ++i)
+      ASSERT_EQ(t.names.text(kept[i]), "/kept/" + std::to_string(i)) << round;
   }
 }
 

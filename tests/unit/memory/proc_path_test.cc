@@ -8,7 +8,9 @@
 namespace detrec::guest::procfs {
 namespace {
 
-ProcFile file_of(const char* path) { return may_concern(path) ? parse_proc_path(path).file : ProcFile::kNone; }
+ProcFile file_of(const char* path) {
+  return may_concern(path) ? parse_proc_path(path).file : ProcFile::kNone;
+}
 
 TEST(ProcPath, RecognisesTheAnsweredFiles) {
   EXPECT_EQ(file_of("/proc/self/exe"), ProcFile::kExe);
@@ -35,8 +37,9 @@ TEST(ProcPath, KnowsWhoIsMeant) {
 }
 
 TEST(ProcPath, ReadsOddSpellings) {
-  for (const char* path : {"//proc/self/exe", "/proc//self/./exe", "/proc/self/../self/exe", "/./proc/self/exe", "/usr/../proc/self/exe",
-                           "/proc/self/task/../exe", "/proc/self/exe/"})
+  for (const char* path :
+       {"//proc/self/exe", "/proc//self/./exe", "/proc/self/../self/exe", "/./proc/self/exe",
+        "/usr/../proc/self/exe", "/proc/self/task/../exe", "/proc/self/exe/"})
     EXPECT_EQ(file_of(path), ProcFile::kExe) << path;
 }
 
@@ -60,20 +63,24 @@ TEST(ProcPath, DescriptorsAndTheirFolders) {
 }
 
 TEST(ProcPath, LeavesTheRestAlone) {
-  for (const char* path : {"/proc", "/proc/self", "/proc/self/", "/proc/maps", "/proc/self/comm", "/proc/self/exe/x", "/proc/self/mapsx",
-                           "/proc/selfish/maps", "/proc/0/maps", "/proc/12x/maps", "/tmp/proc/self/maps", "/proc/self/fd/x",
-                           "/proc/self/fd/99999999999", "/proc/self/task/x/maps", "/proc/cpuinfo", "proc/self/maps", "", "/"})
+  for (const char* path :
+       {"/proc", "/proc/self", "/proc/self/", "/proc/maps", "/proc/self/comm", "/proc/self/exe/x",
+        "/proc/self/mapsx", "/proc/selfish/maps", "/proc/0/maps", "/proc/12x/maps", "/tmp/proc/self/maps",
+        "/proc/self/fd/x", "/proc/self/fd/99999999999", "/proc/self/task/x/maps", "/proc/cpuinfo",
+        "proc/self/maps", "", "/"})
     EXPECT_EQ(parse_proc_path(path).file, ProcFile::kNone) << path;
 }
 
 TEST(ProcPath, MostPathsAreDismissedCheaply) {
-  for (const char* path : {"/etc/passwd", "/usr/lib/x86_64-linux-gnu/libc.so.6", "file.txt", "dir/file"}) EXPECT_FALSE(may_concern(path)) << path;
+  for (const char* path : {"/etc/passwd", "/usr/lib/x86_64-linux-gnu/libc.so.6", "file.txt", "dir/file"})
+    EXPECT_FALSE(may_concern(path)) << path;
   for (const char* path : {"maps", "self/exe", "fd/5", "5", ""}) EXPECT_TRUE(may_concern(path)) << path;
 }
 
 TEST(ProcPath, RandomPathsAreSafe) {
   std::mt19937 random(3);
-  const char* pieces[] = {"/", "proc", "self", "fd", "..", ".", "task", "12", "maps", "exe", "fd/", "thread-self", "dev", ""};
+  const char* pieces[] = {"/",  "proc", "self", "fd",  "..",          ".",   "task",
+                          "12", "maps", "exe",  "fd/", "thread-self", "dev", ""};
   for (int i = 0; i < 200'000; ++i) {
     std::string path;
     for (auto n = random() % 14; n > 0; --n) path += pieces[random() % std::size(pieces)];

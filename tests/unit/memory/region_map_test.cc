@@ -106,10 +106,12 @@ TEST(RegionMap, AGuardGapIsKeptBelowWhatGrowsDown) {
   Region stack = make_region(1000, 1001, 3);
   stack.grows_down = true;
   f.map.insert(stack);
-  EXPECT_EQ(f.map.gap_top_down(kBase, page(1001), kPageSize, kPageSize), page(1000) - kStackGuardGap - kPageSize);
+  EXPECT_EQ(f.map.gap_top_down(kBase, page(1001), kPageSize, kPageSize),
+            page(1000) - kStackGuardGap - kPageSize);
   f.map.grow_down(page(1000), page(998));
   EXPECT_EQ(f.map.find(page(998))->end, page(1001));
-  EXPECT_EQ(f.map.gap_top_down(kBase, page(1001), kPageSize, kPageSize), page(998) - kStackGuardGap - kPageSize);
+  EXPECT_EQ(f.map.gap_top_down(kBase, page(1001), kPageSize, kPageSize),
+            page(998) - kStackGuardGap - kPageSize);
 }
 
 /// What every page is; the model.
@@ -124,7 +126,8 @@ std::vector<Region> expected_regions(const PageModel& model) {
   std::vector<Region> out;
   for (int i = 0; i < kPages; ++i) {
     if (!model[i]) continue;
-    if (!out.empty() && out.back().end == page(i) && i > 0 && model[i - 1] && same_row(*model[i - 1], *model[i])) {
+    if (!out.empty() && out.back().end == page(i) && i > 0 && model[i - 1] &&
+        same_row(*model[i - 1], *model[i])) {
       out.back().end = page(i + 1);
     } else {
       out.push_back(*model[i]);
@@ -176,7 +179,8 @@ TEST(RegionMap, AgreesWithAModelOverRandomChanges) {
       end = std::min(end, kPages);
       int what = below(10);
       if (what < 4) {  // map over whatever is there
-        Region r = make_region(first, end, static_cast<u32>(below(4)), static_cast<u64>(below(3)), static_cast<u64>(first + below(2)));
+        Region r = make_region(first, end, static_cast<u32>(below(4)), static_cast<u64>(below(3)),
+                               static_cast<u64>(first + below(2)));
         r.attributes = below(8) == 0 ? u32{kNoReserve} : 0u;
         f.map.erase(r.begin, r.end);
         f.map.insert(r);
@@ -201,7 +205,8 @@ TEST(RegionMap, AgreesWithAModelOverRandomChanges) {
         u64 bytes = static_cast<u64>(length) * kPageSize, alignment = static_cast<u64>(align) * kPageSize;
         GuestAddr got = down ? f.map.gap_top_down(page(first), page(end), bytes, alignment)
                              : f.map.gap_bottom_up(page(first), page(end), bytes, alignment);
-        EXPECT_EQ(got, model_gap(model, first, end, length, align, down)) << "seed " << seed << " step " << step;
+        EXPECT_EQ(got, model_gap(model, first, end, length, align, down))
+            << "seed " << seed << " step " << step;
         bool overlaps = false, covers = true;
         for (int i = first; i < end; ++i) {
           overlaps = overlaps || model[i];

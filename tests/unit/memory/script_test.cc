@@ -37,7 +37,10 @@ TEST(Script, NotAScript) {
   EXPECT_EQ(parse("").kind, ScriptKind::kNone);
   EXPECT_EQ(parse("#").kind, ScriptKind::kNone);
   EXPECT_EQ(parse("echo hi\n").kind, ScriptKind::kNone);
-  EXPECT_EQ(parse("\x7f" "ELF").kind, ScriptKind::kNone);
+  EXPECT_EQ(parse("\x7f"
+                  "ELF")
+                .kind,
+            ScriptKind::kNone);
 }
 
 TEST(Script, NoInterpreterNamed) {

@@ -10,8 +10,16 @@
 namespace detrec::guest::procfs {
 namespace {
 
-constexpr OwnFigures kOwn{.size = 10 << 20, .peak = 12 << 20, .data = 3 << 20, .stack = 132 << 10, .code = 16 << 10,
-                          .libraries = 1 << 20, .pending = 0x1, .blocked = 0xfffffffc00004000, .ignored = 0x1000, .caught = 0x600};
+constexpr OwnFigures kOwn{.size = 10 << 20,
+                          .peak = 12 << 20,
+                          .data = 3 << 20,
+                          .stack = 132 << 10,
+                          .code = 16 << 10,
+                          .libraries = 1 << 20,
+                          .pending = 0x1,
+                          .blocked = 0xfffffffc00004000,
+                          .ignored = 0x1000,
+                          .caught = 0x600};
 
 std::string status(const std::string& line) {
   char out[256];
@@ -33,7 +41,8 @@ TEST(StatusText, LinesOfTheKernelKeepTheirShape) {
   for (std::string line; std::getline(file, line);) {
     std::string now = status(line);
     // Sizes are padded to eight digits; a sanitizer's shadow makes them longer.
-    EXPECT_TRUE(now.size() == line.size() || line.size() > std::string("VmSize:\t12345678 kB").size()) << line;
+    EXPECT_TRUE(now.size() == line.size() || line.size() > std::string("VmSize:\t12345678 kB").size())
+        << line;
     EXPECT_EQ(now.substr(0, now.find(':')), line.substr(0, line.find(':')));
     char out[256];
     replaced += replace_status_line(line.data(), line.size(), kOwn, out, sizeof out);
@@ -66,12 +75,23 @@ TEST(StatusText, StatKeepsAllButTheGuestsFields) {
   ASSERT_EQ(before.size(), 50u);
   for (std::size_t i = 0; i < before.size(); ++i) {
     switch (i + 3) {
-      case 23: EXPECT_EQ(after[i], "10485760"); break;
-      case 31: EXPECT_EQ(after[i], "1"); break;
-      case 32: EXPECT_EQ(after[i], "16384"); break;
-      case 33: EXPECT_EQ(after[i], "4096"); break;
-      case 34: EXPECT_EQ(after[i], "1536"); break;
-      default: EXPECT_EQ(after[i], before[i]) << i + 3;
+      case 23:
+        EXPECT_EQ(after[i], "10485760");
+        break;
+      case 31:
+        EXPECT_EQ(after[i], "1");
+        break;
+      case 32:
+        EXPECT_EQ(after[i], "16384");
+        break;
+      case 33:
+        EXPECT_EQ(after[i], "4096");
+        break;
+      case 34:
+        EXPECT_EQ(after[i], "1536");
+        break;
+      default:
+        EXPECT_EQ(after[i], before[i]) << i + 3;
     }
   }
 }
@@ -79,11 +99,13 @@ TEST(StatusText, StatKeepsAllButTheGuestsFields) {
 TEST(StatusText, StatmReplacesSizes) {
   const std::string line = "2000000 300 200 5 0 1999999 0";
   char out[256];
-  EXPECT_EQ(std::string(out, rewrite_statm(line.data(), line.size(), kOwn, out, sizeof out)), "2560 300 200 4 0 801 0");
+  EXPECT_EQ(std::string(out, rewrite_statm(line.data(), line.size(), kOwn, out, sizeof out)),
+            "2560 300 200 4 0 801 0");
 }
 
 TEST(StatusText, ShortBuffersAreRespected) {
-  const std::string line = "1 (x) S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32";
+  const std::string line =
+      "1 (x) S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32";
   for (u64 size = 0; size < 120; ++size) {
     std::vector<char> out(size + 1, '#');
     EXPECT_LE(rewrite_stat(line.data(), line.size(), kOwn, out.data(), size), size);

@@ -22,7 +22,8 @@ bool inside(u64 offset, u64 bytes, u64 size) { return offset <= size && bytes <=
 
 ElfError add_segment(const Elf64_Phdr& p, u64 file_size, ElfImage& image) {
   if (p.p_memsz == 0) return ElfError::kNone;
-  if (p.p_filesz > p.p_memsz || p.p_vaddr >= kUserEnd || p.p_memsz > kUserEnd - p.p_vaddr) return ElfError::kBroken;
+  if (p.p_filesz > p.p_memsz || p.p_vaddr >= kUserEnd || p.p_memsz > kUserEnd - p.p_vaddr)
+    return ElfError::kBroken;
   if (p.p_filesz != 0) {
     if (p.p_vaddr % kPageSize != p.p_offset % kPageSize || !inside(p.p_offset, p.p_filesz, file_size))
       return ElfError::kBroken;
@@ -53,11 +54,13 @@ ElfError parse_header(const u8* head, u64 n, ElfHeader& header) {
     return ElfError::kOtherMachine;
   }
   if (header.bits32 || machine != EM_X86_64) return ElfError::kOtherMachine;
-  if (n < sizeof(Elf64_Ehdr) || head[EI_CLASS] != ELFCLASS64 || head[EI_DATA] != ELFDATA2LSB) return ElfError::kBroken;
+  if (n < sizeof(Elf64_Ehdr) || head[EI_CLASS] != ELFCLASS64 || head[EI_DATA] != ELFDATA2LSB)
+    return ElfError::kBroken;
   Elf64_Ehdr e;
   memcpy(&e, head, sizeof e);
   if (e.e_type != ET_EXEC && e.e_type != ET_DYN) return ElfError::kNotExecutable;
-  if (e.e_phentsize != sizeof(Elf64_Phdr) || e.e_phnum == 0 || e.e_phnum * sizeof(Elf64_Phdr) > kProgramHeaderBytes)
+  if (e.e_phentsize != sizeof(Elf64_Phdr) || e.e_phnum == 0 ||
+      e.e_phnum * sizeof(Elf64_Phdr) > kProgramHeaderBytes)
     return ElfError::kBroken;
   header.position_independent = e.e_type == ET_DYN;
   header.entry = e.e_entry;
@@ -68,24 +71,42 @@ ElfError parse_header(const u8* head, u64 n, ElfHeader& header) {
 
 const char* machine_name(u32 machine, bool bits32) {
   switch (machine) {
-    case EM_386: return "i386";
-    case EM_X86_64: return bits32 ? "x32" : "x86-64";
-    case EM_AARCH64: return "AArch64";
-    case EM_ARM: return "ARM";
-    case EM_PPC: return "PowerPC";
-    case EM_PPC64: return "PowerPC 64";
-    case EM_S390: return "S/390";
-    case EM_MIPS: return "MIPS";
-    case EM_SPARC: return "SPARC";
-    case EM_SPARCV9: return "SPARC V9";
-    case EM_68K: return "m68k";
-    case EM_RISCV: return "RISC-V";
-    case EM_LOONGARCH: return "LoongArch";
-    case EM_IA_64: return "IA-64";
-    case EM_ALPHA: return "Alpha";
-    case EM_PARISC: return "PA-RISC";
-    case EM_SH: return "SuperH";
-    default: return nullptr;
+    case EM_386:
+      return "i386";
+    case EM_X86_64:
+      return bits32 ? "x32" : "x86-64";
+    case EM_AARCH64:
+      return "AArch64";
+    case EM_ARM:
+      return "ARM";
+    case EM_PPC:
+      return "PowerPC";
+    case EM_PPC64:
+      return "PowerPC 64";
+    case EM_S390:
+      return "S/390";
+    case EM_MIPS:
+      return "MIPS";
+    case EM_SPARC:
+      return "SPARC";
+    case EM_SPARCV9:
+      return "SPARC V9";
+    case EM_68K:
+      return "m68k";
+    case EM_RISCV:
+      return "RISC-V";
+    case EM_LOONGARCH:
+      return "LoongArch";
+    case EM_IA_64:
+      return "IA-64";
+    case EM_ALPHA:
+      return "Alpha";
+    case EM_PARISC:
+      return "PA-RISC";
+    case EM_SH:
+      return "SuperH";
+    default:
+      return nullptr;
   }
 }
 
@@ -109,8 +130,11 @@ ElfError parse_program_headers(const ElfHeader& header, const u8* phdrs, u64 fil
         image.interpreter_offset = p.p_offset;
         image.interpreter_bytes = p.p_filesz;
         break;
-      case PT_GNU_STACK: image.executable_stack = (p.p_flags & PF_X) != 0; break;
-      default: break;
+      case PT_GNU_STACK:
+        image.executable_stack = (p.p_flags & PF_X) != 0;
+        break;
+      default:
+        break;
     }
   }
   if (image.segment_count == 0) return ElfError::kNothingToLoad;

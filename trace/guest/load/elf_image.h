@@ -1,5 +1,6 @@
-// What the ELF headers of an executable say, checked so that nothing read from the file can lead the loader astray.
-// Pure: works on bytes; no system calls. Source of facts: System V ABI (gABI) chapters 4 and 5, <linux/elf.h>.
+// What the ELF headers of an executable say, checked so that nothing read from the file can lead the loader
+// astray. Pure: works on bytes; no system calls. Source of facts: System V ABI (gABI) chapters 4 and 5,
+// <linux/elf.h>.
 #pragma once
 
 #include "trace/guest/base/types.h"
@@ -11,11 +12,11 @@ inline constexpr u64 kProgramHeaderBytes = 0x1'0000;
 
 enum class ElfError {
   kNone,
-  kNotElf,          ///< no ELF magic, or too short
-  kOtherMachine,    ///< a well-formed header of another machine or of 32 bits
-  kNotExecutable,   ///< a relocatable object or a core file
-  kBroken,          ///< headers that contradict themselves or the file's size
-  kNothingToLoad,   ///< no PT_LOAD
+  kNotElf,         ///< no ELF magic, or too short
+  kOtherMachine,   ///< a well-formed header of another machine or of 32 bits
+  kNotExecutable,  ///< a relocatable object or a core file
+  kBroken,         ///< headers that contradict themselves or the file's size
+  kNothingToLoad,  ///< no PT_LOAD
 };
 
 /// The fixed header, checked.
@@ -24,7 +25,7 @@ struct ElfHeader {
   GuestAddr entry;
   u64 phoff;
   u32 phnum;
-  u32 machine;   ///< e_machine, also when it is another one
+  u32 machine;  ///< e_machine, also when it is another one
   bool bits32;
 };
 
@@ -51,10 +52,11 @@ struct ElfImage {
   static constexpr u32 kMaxSegments = 64;
   Segment segments[kMaxSegments];
   u32 segment_count;
-  GuestAddr begin;         ///< of the first segment, whole pages
-  GuestAddr end;           ///< of the highest one
-  u64 align;               ///< largest p_align, at least a page
-  GuestAddr phdr_address;  ///< where the program headers are once loaded (0: in no segment), before relocation
+  GuestAddr begin;  ///< of the first segment, whole pages
+  GuestAddr end;    ///< of the highest one
+  u64 align;        ///< largest p_align, at least a page
+  GuestAddr
+      phdr_address;  ///< where the program headers are once loaded (0: in no segment), before relocation
   u64 interpreter_offset;  ///< of the path in the file
   u64 interpreter_bytes;   ///< with its NUL; 0: none
   bool executable_stack;   ///< PT_GNU_STACK with PF_X
@@ -66,12 +68,14 @@ struct ElfImage {
   }
 };
 
-/// Checks the program headers: `phdrs` holds header.phnum entries. Afterwards: segments ascend and do not overlap in memory beyond
-/// a shared page, all of them end below kUserEnd, offsets and addresses agree modulo the page size, file parts lie in the file.
+/// Checks the program headers: `phdrs` holds header.phnum entries. Afterwards: segments ascend and do not
+/// overlap in memory beyond a shared page, all of them end below kUserEnd, offsets and addresses agree modulo
+/// the page size, file parts lie in the file.
 ElfError parse_program_headers(const ElfHeader& header, const u8* phdrs, u64 file_size, ElfImage& image);
 
-/// True when `head` (the file's first `n` bytes) is that of an x86-64 shared library or executable whose segments span exactly
-/// `length` bytes, rounded up to pages, and one of which is code: what a dynamic linker maps first.
+/// True when `head` (the file's first `n` bytes) is that of an x86-64 shared library or executable whose
+/// segments span exactly `length` bytes, rounded up to pages, and one of which is code: what a dynamic linker
+/// maps first.
 bool spans_code(const u8* head, u64 n, u64 length);
 
 }  // namespace detrec::guest::load

@@ -1,9 +1,9 @@
-// struct stat as the kernel fills it in, and what its mode says. (<linux/stat.h> hides the macros from C++ on glibc systems.)
+// struct stat as the kernel fills it in, and what its mode says. (<linux/stat.h> hides the macros from C++ on
+// glibc systems.)
 #pragma once
 
-#include <linux/posix_types.h>
-
 #include <asm/stat.h>
+#include <linux/posix_types.h>
 
 #include "trace/guest/base/types.h"
 

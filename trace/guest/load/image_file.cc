@@ -28,8 +28,9 @@ bool read_at(i32 fd, void* to, u64 n, u64 offset) {
   return true;
 }
 
-/// Asks the kernel whether it would open the file for execution: it does so before it looks at the arguments, whose address here is
-/// none. 0 or -errno (no permission, mounted noexec, open for writing, not a regular file, ...).
+/// Asks the kernel whether it would open the file for execution: it does so before it looks at the arguments,
+/// whose address here is none. 0 or -errno (no permission, mounted noexec, open for writing, not a regular
+/// file, ...).
 SysResult check_access(i32 dirfd, const char* path, u64 flags) {
   constexpr u64 kNoAddress = ~0ull - 4095;
   SysResult r = raw_syscall(__NR_execveat, at(dirfd), arg(path), kNoAddress, kNoAddress, flags);
@@ -80,7 +81,6 @@ void close_file(ImageFile& file) {
   if (file.fd >= 0) raw_syscall(__NR_close, static_cast<u64>(file.fd));
   file.fd = -1;
 }
-
 
 SysResult open_executable(i32 dirfd, const char* path, u32 flags, i32& fd, u64& size, bool& unreadable) {
   unreadable = false;
@@ -191,17 +191,38 @@ void describe(const Refusal& why, char* to, u64 size) {
   } else {
     const char* reason = nullptr;
     switch (why.code) {
-      case -ENOENT: reason = "no such file"; break;
-      case -EACCES: reason = "permission denied"; break;
-      case -EPERM: reason = "not permitted"; break;
-      case -ENOTDIR: reason = "not a directory"; break;
-      case -ELOOP: reason = "too many levels of symbolic links or interpreters"; break;
-      case -ENAMETOOLONG: reason = "file name too long"; break;
-      case -EISDIR: reason = "is a directory"; break;
-      case -EMFILE: reason = "too many open files"; break;
-      case -ETXTBSY: reason = "it is open for writing"; break;
-      case -EIO: reason = "it cannot be read"; break;
-      default: break;
+      case -ENOENT:
+        reason = "no such file";
+        break;
+      case -EACCES:
+        reason = "permission denied";
+        break;
+      case -EPERM:
+        reason = "not permitted";
+        break;
+      case -ENOTDIR:
+        reason = "not a directory";
+        break;
+      case -ELOOP:
+        reason = "too many levels of symbolic links or interpreters";
+        break;
+      case -ENAMETOOLONG:
+        reason = "file name too long";
+        break;
+      case -EISDIR:
+        reason = "is a directory";
+        break;
+      case -EMFILE:
+        reason = "too many open files";
+        break;
+      case -ETXTBSY:
+        reason = "it is open for writing";
+        break;
+      case -EIO:
+        reason = "it cannot be read";
+        break;
+      default:
+        break;
     }
     if (reason != nullptr) {
       format(to, size, "cannot run %s: %s", p, reason);

@@ -46,7 +46,8 @@ StackLayout plan_stack(const StackInput& in, u32 auxv_pairs) {
   return out;
 }
 
-bool write_stack(const StackInput& in, const StackLayout& at, const AuxVector& auxv, WriteStack write, void* arg) {
+bool write_stack(const StackInput& in, const StackLayout& at, const AuxVector& auxv, WriteStack write,
+                 void* arg) {
   GuestAddr words = at.sp;
   auto put_word = [&](u64 value) {
     bool ok = write(arg, words, &value, sizeof value);

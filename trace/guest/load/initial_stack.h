@@ -1,5 +1,5 @@
-// The stack a program starts on, laid out as the kernel does it (fs/exec.c, fs/binfmt_elf.c; System V ABI 3.4.1). Pure: writes through
-// a callback.
+// The stack a program starts on, laid out as the kernel does it (fs/exec.c, fs/binfmt_elf.c; System V
+// ABI 3.4.1). Pure: writes through a callback.
 #pragma once
 
 #include "trace/guest/base/types.h"
@@ -28,27 +28,29 @@ struct StackInput {
   const char* const* argv;  ///< ends with nullptr; already without what the prefix replaces
   const char* const* envp;  ///< ends with nullptr
   const char* execfn;
-  const char* platform;     ///< nullptr: none
+  const char* platform;  ///< nullptr: none
   u8 random[16];
-  GuestAddr top;            ///< end of the stack, page aligned
+  GuestAddr top;  ///< end of the stack, page aligned
 };
 
 /// Where things came to lie.
 struct StackLayout {
-  GuestAddr sp;             ///< argc is here; 16-byte aligned
-  GuestAddr strings;        ///< lowest string byte (argv[0])
+  GuestAddr sp;       ///< argc is here; 16-byte aligned
+  GuestAddr strings;  ///< lowest string byte (argv[0])
   GuestAddr arg_begin, arg_end;
   GuestAddr env_begin, env_end;
   GuestAddr execfn;
-  GuestAddr platform;       ///< 0: none
+  GuestAddr platform;  ///< 0: none
   GuestAddr random;
 };
 
 /// Where everything will lie, given the number of auxv pairs (AT_NULL included).
 StackLayout plan_stack(const StackInput& input, u32 auxv_pairs);
 
-/// Writes it all. `auxv` is complete (AT_RANDOM, AT_EXECFN, AT_PLATFORM from the layout; ends with AT_NULL). False as soon as `write` fails.
+/// Writes it all. `auxv` is complete (AT_RANDOM, AT_EXECFN, AT_PLATFORM from the layout; ends with AT_NULL).
+/// False as soon as `write` fails.
 using WriteStack = bool (*)(void* arg, GuestAddr to, const void* from, u64 n);
-bool write_stack(const StackInput& input, const StackLayout& layout, const AuxVector& auxv, WriteStack write, void* arg);
+bool write_stack(const StackInput& input, const StackLayout& layout, const AuxVector& auxv, WriteStack write,
+                 void* arg);
 
 }  // namespace detrec::guest::load

@@ -18,7 +18,7 @@ struct Loaded {
   GuestRange arguments;
   GuestRange environment;
   GuestRange code;
-  char* command_line;      ///< a copy, made at the first request
+  char* command_line;  ///< a copy, made at the first request
   u64 command_line_bytes;
 };
 

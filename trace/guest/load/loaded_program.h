@@ -19,8 +19,8 @@ struct GuestRange {
 GuestRange argument_range();
 GuestRange environment_range();
 
-/// The program's code, and what the kernel is told about the program so that /proc shows outsiders the guest's: as struct
-/// mm_struct has them.
+/// The program's code, and what the kernel is told about the program so that /proc shows outsiders the
+/// guest's: as struct mm_struct has them.
 struct ProgramRanges {
   GuestRange code, data;
   GuestAddr brk, stack;

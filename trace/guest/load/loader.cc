@@ -35,13 +35,14 @@ bool fail(LoadFailure& failure, int status, const char* path, const char* what) 
 bool fail_mapping(LoadFailure& failure, const char* path, GuestAddr begin, GuestAddr end, SysResult error) {
   failure.status = 126;
   if (error == -EEXIST || error == -ENOMEM) {
-    format(failure.message, sizeof failure.message, "cannot run %s: no room for it at addresses %lx-%lx", path, begin, end);
-  } else if (error == -EPERM) {
-    format(failure.message, sizeof failure.message, "cannot run %s: its addresses %lx-%lx or its file system do not allow it",
+    format(failure.message, sizeof failure.message, "cannot run %s: no room for it at addresses %lx-%lx",
            path, begin, end);
+  } else if (error == -EPERM) {
+    format(failure.message, sizeof failure.message,
+           "cannot run %s: its addresses %lx-%lx or its file system do not allow it", path, begin, end);
   } else {
-    format(failure.message, sizeof failure.message, "cannot run %s: mapping %lx-%lx failed with error %ld", path, begin, end,
-           -error);
+    format(failure.message, sizeof failure.message, "cannot run %s: mapping %lx-%lx failed with error %ld",
+           path, begin, end, -error);
   }
   return false;
 }
@@ -56,8 +57,10 @@ bool zero_fill(Turn& turn, GuestAddr begin, GuestAddr end) {
   return true;
 }
 
-/// Maps one segment. `mapped_end`: how far earlier segments of this image reach; `reserved`: the place is ours already.
-SysResult map_segment(Turn& turn, const ImageFile& file, const Segment& s, GuestAddr bias, GuestAddr mapped_end, bool reserved) {
+/// Maps one segment. `mapped_end`: how far earlier segments of this image reach; `reserved`: the place is
+/// ours already.
+SysResult map_segment(Turn& turn, const ImageFile& file, const Segment& s, GuestAddr bias,
+                      GuestAddr mapped_end, bool reserved) {
   GuestAddr begin = s.begin() + bias, file_end = s.file_end() + bias, end = s.end() + bias;
   u32 fixed = reserved || begin < mapped_end ? MAP_FIXED : MAP_FIXED_NOREPLACE;
   if (s.file_bytes != 0) {
@@ -69,8 +72,8 @@ SysResult map_segment(Turn& turn, const ImageFile& file, const Segment& s, Guest
   }
   if (s.memory_bytes > s.file_bytes) {
     GuestAddr bss = s.vaddr + bias + s.file_bytes;
-    // ld.so allocates from the tail of its last page, so all of it must be zero. A page that is not writable stays as the
-    // file has it, as with the kernel.
+    // ld.so allocates from the tail of its last page, so all of it must be zero. A page that is not writable
+    // stays as the file has it, as with the kernel.
     if ((s.prot & PROT_WRITE) != 0 && bss < file_end && !zero_fill(turn, bss, file_end)) return -EFAULT;
   }
   if (end > file_end) {
@@ -82,7 +85,8 @@ SysResult map_segment(Turn& turn, const ImageFile& file, const Segment& s, Guest
 }
 
 /// Maps an image; `bias` is what its addresses are moved by.
-bool map_file(Turn& turn, const ImageFile& file, const char* path, bool program, GuestAddr& bias, LoadFailure& failure) {
+bool map_file(Turn& turn, const ImageFile& file, const char* path, bool program, GuestAddr& bias,
+              LoadFailure& failure) {
   const ElfImage& image = file.image;
   bias = 0;
   if (file.header.position_independent) {
@@ -105,7 +109,8 @@ bool map_file(Turn& turn, const ImageFile& file, const char* path, bool program,
     SysResult r = map_segment(turn, file, s, bias, mapped_end, file.header.position_independent);
     if (failed(r)) return fail_mapping(failure, path, s.begin() + bias, s.end() + bias, r);
     GuestAddr begin = s.begin() + bias;
-    if (file.header.position_independent && i > 0 && begin > mapped_end) memory::munmap(turn, mapped_end, begin - mapped_end);
+    if (file.header.position_independent && i > 0 && begin > mapped_end)
+      memory::munmap(turn, mapped_end, begin - mapped_end);
     mapped_end = s.end() + bias;
   }
   return true;
@@ -132,7 +137,8 @@ struct ImageFacts {
 
 AuxVector make_auxv(const u64* kernel, const ImageFacts& facts, const StackLayout& layout) {
   AuxVector v;
-  // In the kernel's order (create_elf_tables), which leaves out AT_SYSINFO_EHDR (time must pass through us) and rseq (refused).
+  // In the kernel's order (create_elf_tables), which leaves out AT_SYSINFO_EHDR (time must pass through us)
+  // and rseq (refused).
   v.add(AT_MINSIGSTKSZ, kernel_value(kernel, AT_MINSIGSTKSZ, 2048));
   v.add(AT_HWCAP, kernel_value(kernel, AT_HWCAP, 0));
   v.add(AT_PAGESZ, kPageSize);
@@ -161,7 +167,8 @@ bool write_to_guest(void* turn, GuestAddr to, const void* from, u64 n) {
 }
 
 /// Maps the initial stack and fills it. Sets the stack pointer.
-bool make_stack(Turn& turn, const Program& program, const Resolved& resolved, const ImageFacts& facts, LoadFailure& failure) {
+bool make_stack(Turn& turn, const Program& program, const Resolved& resolved, const ImageFacts& facts,
+                LoadFailure& failure) {
   // Every #! line puts "interpreter [argument]" before the path that had it; the path replaces argv[0].
   const char* prefix[2 * kScriptDepth + 1];
   u32 prefix_count = 0;
@@ -197,8 +204,9 @@ bool make_stack(Turn& turn, const Program& program, const Resolved& resolved, co
   if (limit < input.top - bottom) bottom = page_up(input.top - limit);
   if (bottom > page_down(layout.sp)) bottom = page_down(layout.sp);
   u32 prot = PROT_READ | PROT_WRITE | (resolved.program.image.executable_stack ? PROT_EXEC : 0);
-  SysResult r = memory::map_image(turn, bottom, input.top - bottom, prot,
-                                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_GROWSDOWN | MAP_STACK | MAP_FIXED_NOREPLACE, -1, 0, false, nullptr);
+  SysResult r = memory::map_image(
+      turn, bottom, input.top - bottom, prot,
+      MAP_PRIVATE | MAP_ANONYMOUS | MAP_GROWSDOWN | MAP_STACK | MAP_FIXED_NOREPLACE, -1, 0, false, nullptr);
   if (failed(r)) return fail_mapping(failure, program.path, bottom, input.top, r);
   if (!write_stack(input, layout, auxv, write_to_guest, &turn))
     return fail(failure, 126, program.path, "its arguments do not fit the stack");
@@ -229,9 +237,11 @@ const char* base_name(const char* path) {
   return slash != nullptr ? slash + 1 : path;
 }
 
-/// glibc's dynamic linker reserves room for libraries by anonymous mappings, which are then for code; others do not.
+/// glibc's dynamic linker reserves room for libraries by anonymous mappings, which are then for code; others
+/// do not.
 void note_glibc_linker(const char* path, const ElfImage& image, GuestAddr bias) {
-  if (starts_with(base_name(path), "ld-linux")) memory::set_linker_range(image.begin + bias, image.end + bias);
+  if (starts_with(base_name(path), "ld-linux"))
+    memory::set_linker_range(image.begin + bias, image.end + bias);
 }
 
 void explain(const Refusal& why, LoadFailure& failure) {
@@ -240,7 +250,8 @@ void explain(const Refusal& why, LoadFailure& failure) {
 }
 
 /// Maps the dynamic linker: its entry and what AT_BASE says. The program's file is closed by now.
-bool load_linker(Turn& turn, Resolved& resolved, Refusal& why, ImageFacts& facts, GuestAddr& start, LoadFailure& failure) {
+bool load_linker(Turn& turn, Resolved& resolved, Refusal& why, ImageFacts& facts, GuestAddr& start,
+                 LoadFailure& failure) {
   if (!open_linker(resolved, why)) {
     explain(why, failure);
     return false;

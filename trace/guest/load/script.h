@@ -18,8 +18,8 @@ struct ScriptLine {
 };
 
 enum class ScriptKind {
-  kNone,     ///< no #! line
-  kBroken,   ///< a #! line that names no interpreter, or whose name does not fit: -ENOEXEC
+  kNone,    ///< no #! line
+  kBroken,  ///< a #! line that names no interpreter, or whose name does not fit: -ENOEXEC
   kScript,
 };
 

@@ -14,8 +14,9 @@ enum class Direction { kDown, kUp };
 GuestAddr search(const RegionMap& map, const ForeignRanges& foreign, GuestAddr floor, GuestAddr ceiling,
                  const Choice& choice, Direction direction) {
   for (;;) {
-    GuestAddr found = direction == Direction::kDown ? map.gap_top_down(floor, ceiling, choice.length, choice.align)
-                                                    : map.gap_bottom_up(floor, ceiling, choice.length, choice.align);
+    GuestAddr found = direction == Direction::kDown
+                          ? map.gap_top_down(floor, ceiling, choice.length, choice.align)
+                          : map.gap_bottom_up(floor, ceiling, choice.length, choice.align);
     if (found == 0) return 0;
     const ForeignRanges::Range* taken = foreign.overlapping(found, found + choice.length);
     if (taken == nullptr) return found;
@@ -63,7 +64,8 @@ GuestAddr choose(const RegionMap& map, const ForeignRanges& foreign, const Choic
       found = search(map, foreign, kLowCodeBegin, kLowCodeEnd - kMargin, choice, Direction::kDown);
       if (found == 0) found = search(map, foreign, kLowestData, kLowCodeBegin, choice, Direction::kDown);
       return found;
-    case Area::kData: break;
+    case Area::kData:
+      break;
   }
   if (found == 0) found = search(map, foreign, kHeapZoneEnd, choice.ceiling, choice, Direction::kDown);
   // Whoever reserves tens of TiB gets what is left beside the heap and the stack.

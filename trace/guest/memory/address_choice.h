@@ -27,7 +27,8 @@ enum class Area {
   kLow32,  ///< MAP_32BIT: below 2 GiB
 };
 
-/// Bigger executable mappings (other than the program itself) would crowd out libraries: they go to the window.
+/// Bigger executable mappings (other than the program itself) would crowd out libraries: they go to the
+/// window.
 inline constexpr u64 kLargestLowCode = 0x1000'0000;
 
 /// The heap (brk) starts here, or a little above, and has this much to itself.
@@ -37,25 +38,26 @@ inline constexpr u64 kHeapZoneEnd = kGuestWindowBegin + 0x0400'0000'0000;
 /// The initial stack ends here.
 inline constexpr u64 kStackEnd = kGuestWindowEnd - 0x100'0000;
 
-/// The top for mappings in the window below a stack that may grow to `stack_limit` bytes (RLIMIT_STACK; ~0 is unlimited):
-/// as the kernel's mmap_base(), at least 128 MiB are left.
+/// The top for mappings in the window below a stack that may grow to `stack_limit` bytes (RLIMIT_STACK; ~0 is
+/// unlimited): as the kernel's mmap_base(), at least 128 MiB are left.
 GuestAddr window_ceiling(u64 stack_limit);
 
 struct Choice {
-  u64 length;               ///< whole pages
-  u64 align = kPageSize;    ///< power of two
+  u64 length;             ///< whole pages
+  u64 align = kPageSize;  ///< power of two
   Area area = Area::kData;
-  GuestAddr ceiling;        ///< window_ceiling()
+  GuestAddr ceiling;  ///< window_ceiling()
 };
 
 /// A free address, or 0 when the area is full.
 GuestAddr choose(const RegionMap& map, const ForeignRanges& foreign, const Choice& choice);
 
-/// True when [begin, end) is free in the map and belongs to nobody else (the branch table included), so that a hint there
-/// can be honoured.
+/// True when [begin, end) is free in the map and belongs to nobody else (the branch table included), so that
+/// a hint there can be honoured.
 bool is_free(const RegionMap& map, const ForeignRanges& foreign, GuestAddr begin, GuestAddr end);
 
-/// The guest addresses whose branch-table entries lie in [begin, end): `pc_begin == pc_end` when there are none.
+/// The guest addresses whose branch-table entries lie in [begin, end): `pc_begin == pc_end` when there are
+/// none.
 struct PcRange {
   GuestAddr pc_begin, pc_end;
 };

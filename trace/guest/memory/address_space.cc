@@ -1,11 +1,10 @@
 #include "trace/guest/memory/address_space.h"
 
 #include <asm/errno.h>
+#include <asm/statfs.h>
 #include <linux/magic.h>
 #include <linux/mman.h>
 #include <linux/posix_types.h>
-
-#include <asm/statfs.h>
 
 #include "trace/guest/base/print.h"
 #include "trace/guest/base/syscall.h"
@@ -52,7 +51,8 @@ SysResult describe_file(i32 fd, u32 prot, Object& object) {
 }
 
 Object shared_anonymous() {
-  // The kernel keeps such memory in files of an internal tmpfs, device 0:1; our inode numbers never meet real ones.
+  // The kernel keeps such memory in files of an internal tmpfs, device 0:1; our inode numbers never meet real
+  // ones.
   constexpr u64 kOurs = 1ull << 63;
   Object object;
   object.device = 1;
@@ -76,7 +76,8 @@ bool mapped_in_kernel(GuestAddr page) {
   return raw_syscall(__NR_mincore, page, kPageSize, arg(&resident)) != -ENOMEM;
 }
 
-/// How far the kernel has extended the region at `begin` downwards; growth is contiguous, so this is a binary search.
+/// How far the kernel has extended the region at `begin` downwards; growth is contiguous, so this is a binary
+/// search.
 GuestAddr grown_begin(GuestAddr begin, GuestAddr lowest) {
   if (begin <= lowest || !mapped_in_kernel(begin - kPageSize)) return begin;
   u64 known = 1;  // pages below `begin` known to be mapped
@@ -128,7 +129,8 @@ SysResult unmap_in_kernel(GuestAddr begin, GuestAddr end) {
   if (failed(r)) return r;
   GuestAddr low = begin > kTableBase ? begin : kTableBase, high = end < kTableEnd ? end : kTableEnd;
   AddressSpace& space = address_space();
-  for (const Region* m = space.map.at_or_after(low); m != nullptr && m->begin < high; m = space.map.at_or_after(m->end)) {
+  for (const Region* m = space.map.at_or_after(low); m != nullptr && m->begin < high;
+       m = space.map.at_or_after(m->end)) {
     if (m->has(kTableBacked)) continue;
     GuestAddr from = m->begin > low ? m->begin : low, to = m->end < high ? m->end : high;
     r = raw_syscall(__NR_mmap, from, to - from, PROT_READ | PROT_WRITE,
@@ -141,12 +143,14 @@ SysResult unmap_in_kernel(GuestAddr begin, GuestAddr end) {
 SysResult check_table(GuestAddr begin, GuestAddr end, bool exec) {
   const RegionMap& map = address_space().map;
   PcRange pcs = pcs_of_table(begin, end);
-  for (const Region* m = map.at_or_after(pcs.pc_begin); m != nullptr && m->begin < pcs.pc_end; m = map.at_or_after(m->end)) {
+  for (const Region* m = map.at_or_after(pcs.pc_begin); m != nullptr && m->begin < pcs.pc_end;
+       m = map.at_or_after(m->end)) {
     if ((m->prot & PROT_EXEC) != 0) return -ENOMEM;
   }
   if (!exec) return 0;
   ForeignRanges::Range entries = table_of_pcs(begin, end);
-  for (const Region* m = map.at_or_after(entries.begin); m != nullptr && m->begin < entries.end; m = map.at_or_after(m->end)) {
+  for (const Region* m = map.at_or_after(entries.begin); m != nullptr && m->begin < entries.end;
+       m = map.at_or_after(m->end)) {
     if (!m->has(kTableBacked)) return -ENOMEM;
   }
   return 0;
@@ -160,13 +164,14 @@ void drop_code(Turn& turn, GuestAddr begin, GuestAddr end) {
 void announce(Turn& turn, GuestAddr begin, GuestAddr end) {
   const RegionMap& map = address_space().map;
   bool changed = false;
-  for (const Region* m = map.at_or_after(begin); m != nullptr && m->begin < end; m = map.at_or_after(m->end)) {
+  for (const Region* m = map.at_or_after(begin); m != nullptr && m->begin < end;
+       m = map.at_or_after(m->end)) {
     if ((m->prot & PROT_WRITE) == 0) continue;
     bool alias = m->shared && m->is_file();
     changed = changed || alias || (m->prot & PROT_EXEC) != 0;
     if (!alias) continue;
-    // Code translated from another mapping of this file can now change through this one: have it translated afresh, which
-    // protects the new alias.
+    // Code translated from another mapping of this file can now change through this one: have it translated
+    // afresh, which protects the new alias.
     for (const Region* x = map.at_or_after(0); x != nullptr; x = map.at_or_after(x->end)) {
       if ((x->prot & PROT_EXEC) == 0 || x->inode != m->inode || x->device != m->device) continue;
       u64 low = x->file_offset > m->file_offset ? x->file_offset : m->file_offset;
@@ -196,8 +201,8 @@ SysResult reserve_place(const Choice& choice) {
   });
 }
 
-void record(GuestAddr begin, GuestAddr end, u32 prot, bool shared, bool grows_down, u32 attributes, const Object& object,
-            u64 file_offset) {
+void record(GuestAddr begin, GuestAddr end, u32 prot, bool shared, bool grows_down, u32 attributes,
+            const Object& object, u64 file_offset) {
   Region region;
   region.begin = begin;
   region.end = end;

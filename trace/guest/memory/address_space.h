@@ -1,5 +1,5 @@
-// What the files of this folder share: the state of the guest's address space, and the steps that keep it in step with the
-// kernel's. Everything but start() needs the turn.
+// What the files of this folder share: the state of the guest's address space, and the steps that keep it in
+// step with the kernel's. Everything but start() needs the turn.
 #pragma once
 
 #include "trace/guest/base/syscall.h"
@@ -32,7 +32,7 @@ struct AddressSpace {
   u64 stack_limit = 0;       ///< RLIMIT_STACK, the kernel's own
   bool hard_raised = false;  ///< the kernel's hard limits were lifted too: prepare_exec puts them back
   bool started = false;
-  u64 next_object = 1;       ///< numbers shared anonymous memory
+  u64 next_object = 1;  ///< numbers shared anonymous memory
 };
 
 AddressSpace& address_space();
@@ -42,7 +42,7 @@ struct Object {
   u64 device = 0;
   u64 inode = 0;
   u32 name = 0;
-  u64 huge_page = 0;     ///< page size of hugetlbfs, else 0
+  u64 huge_page = 0;  ///< page size of hugetlbfs, else 0
   bool regular = false;
   bool no_exec = false;  ///< on a file system mounted noexec (filled in only for PROT_EXEC)
 };
@@ -62,7 +62,8 @@ void sync_growth(GuestAddr begin, GuestAddr end);
 /// munmap in the kernel for a range that is the guest's; parts of the branch table are put back. 0 or -errno.
 SysResult unmap_in_kernel(GuestAddr begin, GuestAddr end);
 
-/// Whether [begin, end) may become executable (`exec`) or be mapped at all with respect to the branch table: 0 or -ENOMEM.
+/// Whether [begin, end) may become executable (`exec`) or be mapped at all with respect to the branch table:
+/// 0 or -ENOMEM.
 SysResult check_table(GuestAddr begin, GuestAddr end, bool exec);
 
 /// Tells the translator what the change to [begin, end) means for code and for aliases of code.
@@ -74,8 +75,8 @@ void drop_code(Turn& turn, GuestAddr begin, GuestAddr end);
 /// After a kernel call that failed half-way: forgets regions in [begin, end) that the kernel no longer has.
 void resync(GuestAddr begin, GuestAddr end);
 
-/// Has `map_at(address)` map something with MAP_FIXED_NOREPLACE at a place that choose() finds, again lower down while
-/// something unknown is in the way. Returns the address, map_at's error, or -ENOMEM.
+/// Has `map_at(address)` map something with MAP_FIXED_NOREPLACE at a place that choose() finds, again lower
+/// down while something unknown is in the way. Returns the address, map_at's error, or -ENOMEM.
 template <class F>
 SysResult place(Choice choice, F map_at) {
   constexpr SysResult kNoMemory = -12, kExists = -17;
@@ -96,8 +97,9 @@ SysResult place(Choice choice, F map_at) {
 /// Reserves choice.length inaccessible bytes in the kernel: their address, or -ENOMEM.
 SysResult reserve_place(const Choice& choice);
 
-/// The region the caller has just mapped at [begin, end) in the kernel enters the map, in place of what was there.
-void record(GuestAddr begin, GuestAddr end, u32 prot, bool shared, bool grows_down, u32 attributes, const Object& object,
-            u64 file_offset);
+/// The region the caller has just mapped at [begin, end) in the kernel enters the map, in place of what was
+/// there.
+void record(GuestAddr begin, GuestAddr end, u32 prot, bool shared, bool grows_down, u32 attributes,
+            const Object& object, u64 file_offset);
 
 }  // namespace detrec::guest::memory

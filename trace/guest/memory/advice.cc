@@ -19,33 +19,49 @@ struct AttributeChange {
 
 AttributeChange attribute_change(i32 advice) {
   switch (advice) {
-    case MADV_NORMAL: return {0, kRandom | kSequential};
-    case MADV_RANDOM: return {kRandom, kSequential};
-    case MADV_SEQUENTIAL: return {kSequential, kRandom};
-    case MADV_DONTFORK: return {kDontFork, 0};
-    case MADV_DOFORK: return {0, kDontFork};
-    case MADV_WIPEONFORK: return {kWipeOnFork, 0};
-    case MADV_KEEPONFORK: return {0, kWipeOnFork};
-    case MADV_DONTDUMP: return {kDontDump, 0};
-    case MADV_DODUMP: return {0, kDontDump};
-    case MADV_HUGEPAGE: return {kHugePage, kNoHugePage};
-    case MADV_NOHUGEPAGE: return {kNoHugePage, kHugePage};
-    case MADV_MERGEABLE: return {kMergeable, 0};
-    case MADV_UNMERGEABLE: return {0, kMergeable};
-    default: return {0, 0};
+    case MADV_NORMAL:
+      return {0, kRandom | kSequential};
+    case MADV_RANDOM:
+      return {kRandom, kSequential};
+    case MADV_SEQUENTIAL:
+      return {kSequential, kRandom};
+    case MADV_DONTFORK:
+      return {kDontFork, 0};
+    case MADV_DOFORK:
+      return {0, kDontFork};
+    case MADV_WIPEONFORK:
+      return {kWipeOnFork, 0};
+    case MADV_KEEPONFORK:
+      return {0, kWipeOnFork};
+    case MADV_DONTDUMP:
+      return {kDontDump, 0};
+    case MADV_DODUMP:
+      return {0, kDontDump};
+    case MADV_HUGEPAGE:
+      return {kHugePage, kNoHugePage};
+    case MADV_NOHUGEPAGE:
+      return {kNoHugePage, kHugePage};
+    case MADV_MERGEABLE:
+      return {kMergeable, 0};
+    case MADV_UNMERGEABLE:
+      return {0, kMergeable};
+    default:
+      return {0, 0};
   }
 }
 
 /// True when the bytes that the guest sees may differ afterwards.
 bool changes_content(i32 advice) {
-  return advice == MADV_DONTNEED || advice == MADV_FREE || advice == MADV_REMOVE || advice == kDontNeedLocked ||
-         advice == kGuardInstall || advice == kGuardRemove || advice == MADV_HWPOISON;
+  return advice == MADV_DONTNEED || advice == MADV_FREE || advice == MADV_REMOVE ||
+         advice == kDontNeedLocked || advice == kGuardInstall || advice == kGuardRemove ||
+         advice == MADV_HWPOISON;
 }
 
 }  // namespace
 
 SysResult madvise(Turn& turn, GuestAddr addr, u64 length, i32 advice) {
-  // When the kernel would reclaim freed pages cannot be repeated; that they are gone at once is within its rights.
+  // When the kernel would reclaim freed pages cannot be repeated; that they are gone at once is within its
+  // rights.
   bool free = advice == MADV_FREE;
   if (free) advice = MADV_DONTNEED;
   u64 bytes = page_up(length);

@@ -40,7 +40,8 @@ int writable_aliases(GuestAddr page, GuestAddr* out, int max) {
   u64 offset = own->file_offset + (page_down(page) - own->begin);
   int found = 0;
   for (const Region* m = map.at_or_after(0); m != nullptr && found < max; m = map.at_or_after(m->end)) {
-    if (!m->shared || (m->prot & PROT_WRITE) == 0 || m->inode != own->inode || m->device != own->device) continue;
+    if (!m->shared || (m->prot & PROT_WRITE) == 0 || m->inode != own->inode || m->device != own->device)
+      continue;
     if (offset < m->file_offset || offset - m->file_offset >= m->bytes()) continue;
     GuestAddr alias = m->begin + (offset - m->file_offset);
     if (alias != page_down(page)) out[found++] = alias;
@@ -67,7 +68,8 @@ bool touches_engine(GuestAddr begin, GuestAddr end) {
 void for_each_table_part(void (*visit)(GuestAddr begin, GuestAddr end, void* arg), void* arg) {
   const RegionMap& map = address_space().map;
   GuestAddr at = kTableBase;
-  for (const Region* m = map.at_or_after(at); m != nullptr && m->begin < kTableEnd; m = map.at_or_after(m->end)) {
+  for (const Region* m = map.at_or_after(at); m != nullptr && m->begin < kTableEnd;
+       m = map.at_or_after(m->end)) {
     if (m->has(kTableBacked)) continue;
     if (m->begin > at) visit(at, m->begin, arg);
     at = m->end;

@@ -6,11 +6,13 @@
 
 namespace detrec::guest::memory {
 
-/// Writes n bytes to the guest; false when some of it is not writable by the guest (-EFAULT for the caller; a prefix may be written).
-/// Tells the translator first, and (later) watchpoints.
+/// Writes n bytes to the guest; false when some of it is not writable by the guest (-EFAULT for the caller; a
+/// prefix may be written). Tells the translator first, and (later) watchpoints.
 bool write_guest(Turn& turn, GuestAddr to, const void* from, u64 n);
 
 template <class T>
-bool write_guest(Turn& turn, GuestAddr to, const T& value) { return write_guest(turn, to, &value, sizeof(T)); }
+bool write_guest(Turn& turn, GuestAddr to, const T& value) {
+  return write_guest(turn, to, &value, sizeof(T));
+}
 
 }  // namespace detrec::guest::memory

@@ -17,7 +17,8 @@ SysResult brk(Turn& turn, GuestAddr addr) {
   } else if (new_end > old_end) {
     u64 bytes = new_end - old_end;
     // Like the kernel, leave a page to what lies above.
-    if (!limits_allow(bytes, bytes) || !is_free(space.map, space.foreign, old_end, new_end + kPageSize)) return unchanged;
+    if (!limits_allow(bytes, bytes) || !is_free(space.map, space.foreign, old_end, new_end + kPageSize))
+      return unchanged;
     SysResult r = raw_syscall(__NR_mmap, old_end, bytes, PROT_READ | PROT_WRITE,
                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, ~0ull, 0);
     if (failed(r)) return unchanged;

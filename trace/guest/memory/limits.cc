@@ -1,4 +1,5 @@
-// RLIMIT_AS and RLIMIT_DATA, which count the guest's mappings and not the engine's, and what is set up before anything is mapped.
+// RLIMIT_AS and RLIMIT_DATA, which count the guest's mappings and not the engine's, and what is set up before
+// anything is mapped.
 #include <asm/errno.h>
 #include <asm/resource.h>
 #include <linux/auxvec.h>
@@ -64,7 +65,9 @@ bool start(const u64* kernel_auxv, char* message, u64 size) {
     short_limit = space.data.hard;
   }
   if (!enough) {
-    format(message, size, "the hard limit of %lu KiB on address space or data (ulimit -Hv, -Hd) is too low: the engine needs %lu KiB",
+    format(message, size,
+           "the hard limit of %lu KiB on address space or data (ulimit -Hv, -Hd) is too low: the engine "
+           "needs %lu KiB",
            short_limit / 1024, kEngineNeeds / 1024);
     return false;
   }
@@ -81,7 +84,8 @@ bool start(const u64* kernel_auxv, char* message, u64 size) {
   }
 
   constexpr u32 kRegions = 1u << 20, kNames = 4096, kNameBytes = 1u << 20;
-  space.map = RegionMap(static_cast<RegionMap::Node*>(engine_reserve(kRegions * sizeof(RegionMap::Node))), kRegions);
+  space.map =
+      RegionMap(static_cast<RegionMap::Node*>(engine_reserve(kRegions * sizeof(RegionMap::Node))), kRegions);
   space.names = Names(static_cast<Names::Slot*>(engine_reserve(kNames * sizeof(Names::Slot))), kNames,
                       static_cast<char*>(engine_reserve(kNameBytes)), kNameBytes);
   return true;
@@ -93,13 +97,14 @@ SysResult prlimit(Turn& turn, i32 pid, u32 resource, GuestAddr new_limit, GuestA
   if (new_limit != 0 && !read_guest(wanted, new_limit)) return -EFAULT;
   bool own = pid == 0 || pid == turn.thread().pid;
   Limit* limit = own ? virtual_limit(resource) : nullptr;
-  // A vfork child shares the virtual limits with its parent: what it sets is for the program it is about to execute, which takes
-  // it from the kernel.
+  // A vfork child shares the virtual limits with its parent: what it sets is for the program it is about to
+  // execute, which takes it from the kernel.
   if (limit == nullptr || turn.thread().vfork_child) {
     SysResult r = raw_syscall(__NR_prlimit64, static_cast<u64>(static_cast<i64>(pid)), resource,
                               new_limit != 0 ? arg(&wanted) : 0, arg(&old));
     if (failed(r)) return r;
-    if (own && resource == RLIMIT_STACK && new_limit != 0 && !turn.thread().vfork_child) space.stack_limit = wanted.soft;
+    if (own && resource == RLIMIT_STACK && new_limit != 0 && !turn.thread().vfork_child)
+      space.stack_limit = wanted.soft;
   } else {
     old = *limit;
     if (new_limit != 0) {
@@ -120,7 +125,8 @@ void prepare_exec(Turn& turn) {
     if (wanted.soft == kUnlimited && wanted.hard == kUnlimited) continue;
     if (wanted.soft < kLeastForExec) wanted.soft = kLeastForExec;
     if (wanted.hard < wanted.soft) wanted.hard = wanted.soft;
-    // Without the right to raise it again, a lowered hard limit would leave the new image no room for the engine.
+    // Without the right to raise it again, a lowered hard limit would leave the new image no room for the
+    // engine.
     if (!space.hard_raised) wanted.hard = now.hard;
     if (wanted.soft > wanted.hard) wanted.soft = wanted.hard;
     kernel_limit(resource, &wanted, nullptr);

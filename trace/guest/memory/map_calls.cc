@@ -18,7 +18,7 @@ struct Request {
   GuestAddr addr;
   u64 length;  ///< whole pages
   u32 prot;
-  u32 flags;   ///< as the guest gave them, without MAP_FIXED*, MAP_32BIT
+  u32 flags;  ///< as the guest gave them, without MAP_FIXED*, MAP_32BIT
   i32 fd;
   u64 offset;
   Object object;
@@ -39,12 +39,15 @@ struct Request {
 };
 
 SysResult kernel_map(const Request& q, GuestAddr at, u32 fixed) {
-  return raw_syscall(__NR_mmap, at, q.length, kernel_protection(q.prot), q.flags | fixed, static_cast<u64>(q.fd), q.offset);
+  return raw_syscall(__NR_mmap, at, q.length, kernel_protection(q.prot), q.flags | fixed,
+                     static_cast<u64>(q.fd), q.offset);
 }
 
-/// True when the mapping is that of a whole library: its length is what the file's program headers span, and some of it is code.
+/// True when the mapping is that of a whole library: its length is what the file's program headers span, and
+/// some of it is code.
 bool maps_whole_library(const Request& q) {
-  if (q.anonymous() || q.shared() || !q.object.regular || q.offset != 0 || (q.prot & PROT_WRITE) != 0) return false;
+  if (q.anonymous() || q.shared() || !q.object.regular || q.offset != 0 || (q.prot & PROT_WRITE) != 0)
+    return false;
   u8 head[2048];
   SysResult n = raw_syscall(__NR_pread64, static_cast<u64>(q.fd), arg(head), sizeof head, 0);
   return !failed(n) && load::spans_code(head, static_cast<u64>(n), q.length);
@@ -53,17 +56,18 @@ bool maps_whole_library(const Request& q) {
 Area area_for(Turn& turn, const Request& q, bool below_2gib) {
   if (below_2gib) return Area::kLow32;
   if ((q.prot & PROT_EXEC) != 0 || maps_whole_library(q)) return Area::kCode;
-  // glibc's dynamic linker reserves a library with big alignment by one anonymous inaccessible mapping; it makes none for
-  // other purposes.
+  // glibc's dynamic linker reserves a library with big alignment by one anonymous inaccessible mapping; it
+  // makes none for other purposes.
   const AddressSpace& space = address_space();
   GuestAddr pc = turn.regs().pc;
-  if (q.anonymous() && !q.shared() && q.prot == 0 && pc >= space.linker_begin && pc < space.linker_end) return Area::kCode;
+  if (q.anonymous() && !q.shared() && q.prot == 0 && pc >= space.linker_begin && pc < space.linker_end)
+    return Area::kCode;
   return Area::kData;
 }
 
 void record(Turn& turn, const Request& q, GuestAddr at, u64 length, u32 more_attributes = 0) {
-  record(at, at + length, q.prot, q.shared(), (q.flags & MAP_GROWSDOWN) != 0, q.attributes() | more_attributes, q.object,
-         q.offset);
+  record(at, at + length, q.prot, q.shared(), (q.flags & MAP_GROWSDOWN) != 0,
+         q.attributes() | more_attributes, q.object, q.offset);
   announce(turn, at, at + length);
 }
 
@@ -87,9 +91,12 @@ SysResult map_anywhere(Turn& turn, Request& q, bool below_2gib) {
     }
   }
 
-  Choice choice{.length = q.length, .align = q.align, .area = area_for(turn, q, below_2gib),
+  Choice choice{.length = q.length,
+                .align = q.align,
+                .area = area_for(turn, q, below_2gib),
                 .ceiling = window_ceiling(space.stack_limit)};
-  if (choice.area == Area::kData && q.anonymous() && choice.align < kHugePageSize && q.length % kHugePageSize == 0)
+  if (choice.area == Area::kData && q.anonymous() && choice.align < kHugePageSize &&
+      q.length % kHugePageSize == 0)
     choice.align = kHugePageSize;  // as the kernel does, for transparent huge pages
   SysResult r = place(choice, [&](GuestAddr at) { return kernel_map(q, at, MAP_FIXED_NOREPLACE); });
   if (failed(r) && choice.align == kHugePageSize && q.align < kHugePageSize) {
@@ -100,8 +107,8 @@ SysResult map_anywhere(Turn& turn, Request& q, bool below_2gib) {
   return r;
 }
 
-/// A private inaccessible anonymous mapping over the branch table (AddressSanitizer's shadow gap): the table stays, the map says
-/// it is the guest's.
+/// A private inaccessible anonymous mapping over the branch table (AddressSanitizer's shadow gap): the table
+/// stays, the map says it is the guest's.
 SysResult map_gap_over_table(Turn& turn, const Request& q) {
   GuestAddr begin = q.addr, end = q.addr + q.length;
   GuestAddr low = begin > kTableBase ? begin : kTableBase, high = end < kTableEnd ? end : kTableEnd;
@@ -133,13 +140,15 @@ SysResult map_fixed(Turn& turn, const Request& q, bool replace) {
   if (taken) return -ENOMEM;
 
   u64 replaced = 0, replaced_data = 0;
-  for (const Region* m = space.map.at_or_after(begin); m != nullptr && m->begin < end; m = space.map.at_or_after(m->end)) {
+  for (const Region* m = space.map.at_or_after(begin); m != nullptr && m->begin < end;
+       m = space.map.at_or_after(m->end)) {
     u64 bytes = (m->end < end ? m->end : end) - (m->begin > begin ? m->begin : begin);
     replaced += bytes;
     if (m->is_data()) replaced_data += bytes;
   }
   u64 data = q.data_bytes();
-  if (!limits_allow(q.length > replaced ? q.length - replaced : 0, data > replaced_data ? data - replaced_data : 0))
+  if (!limits_allow(q.length > replaced ? q.length - replaced : 0,
+                    data > replaced_data ? data - replaced_data : 0))
     return -ENOMEM;
 
   bool over_table = touches_table(begin, end);
@@ -153,7 +162,8 @@ SysResult map_fixed(Turn& turn, const Request& q, bool replace) {
     resync(begin, end);
     return r;
   }
-  if (static_cast<u64>(r) != begin) {  // only from a kernel before 4.17, which does not know MAP_FIXED_NOREPLACE
+  if (static_cast<u64>(r) !=
+      begin) {  // only from a kernel before 4.17, which does not know MAP_FIXED_NOREPLACE
     raw_syscall(__NR_munmap, static_cast<u64>(r), q.length);
     return -EEXIST;
   }
@@ -181,14 +191,21 @@ SysResult apply_huge_pages(Request& q) {
 
 SysResult mmap(Turn& turn, GuestAddr addr, u64 length, u32 prot, u32 flags, i32 fd, u64 offset) {
   if (offset % kPageSize != 0) return -EINVAL;
-  Request q{.addr = addr, .length = length, .prot = prot & kProtBits, .flags = flags, .fd = fd, .offset = offset, .object = {}};
+  Request q{.addr = addr,
+            .length = length,
+            .prot = prot & kProtBits,
+            .flags = flags,
+            .fd = fd,
+            .offset = offset,
+            .object = {}};
   q.flags &= ~static_cast<u32>(MAP_FIXED | MAP_FIXED_NOREPLACE | MAP_32BIT);
   u32 type = flags & MAP_TYPE;
   if (!q.anonymous()) {
     SysResult r = describe_file(fd, q.prot, q.object);
     if (failed(r)) return r;
   }
-  if (length == 0 || (type != MAP_SHARED && type != MAP_PRIVATE && type != MAP_SHARED_VALIDATE)) return -EINVAL;
+  if (length == 0 || (type != MAP_SHARED && type != MAP_PRIVATE && type != MAP_SHARED_VALIDATE))
+    return -EINVAL;
   if (q.anonymous() && q.shared()) q.object = shared_anonymous();
   if (q.object.no_exec && (q.prot & PROT_EXEC) != 0) return -EPERM;
   q.length = page_up(length);
@@ -201,7 +218,8 @@ SysResult mmap(Turn& turn, GuestAddr addr, u64 length, u32 prot, u32 flags, i32 
 }
 
 SysResult munmap(Turn& turn, GuestAddr addr, u64 length) {
-  if (addr % kPageSize != 0 || addr > kUserEnd || length > kUserEnd - addr || page_up(length) == 0) return -EINVAL;
+  if (addr % kPageSize != 0 || addr > kUserEnd || length > kUserEnd - addr || page_up(length) == 0)
+    return -EINVAL;
   GuestAddr end = addr + page_up(length);
   AddressSpace& space = address_space();
   if (!space.map.room(8)) return -ENOMEM;
@@ -237,7 +255,8 @@ SysResult protect_part(Turn& turn, const Region& region, GuestAddr from, GuestAd
   bool adds_write = (prot & PROT_WRITE) != 0 && (region.prot & PROT_WRITE) == 0;
   if (adds_exec && check_table(from, to, true) != 0) return -ENOMEM;
   if (adds_write && !region.shared && !region.grows_down && !limits_allow(0, to - from)) return -ENOMEM;
-  // Code stays valid only where it stays executable and cannot be written. Dropped first: that may set protections, too.
+  // Code stays valid only where it stays executable and cannot be written. Dropped first: that may set
+  // protections, too.
   if ((prot & PROT_EXEC) == 0 || (prot & PROT_WRITE) != 0) drop_code(turn, from, to);
   if (region.has(kTableBacked)) {
     if (prot == 0) return 0;
@@ -301,20 +320,33 @@ SysResult mprotect(Turn& turn, GuestAddr addr, u64 length, u32 prot) {
 }
 
 SysResult reserve_image(Turn& turn, u64 length, u64 align, bool program) {
-  Choice choice{.length = page_up(length), .align = align, .area = program ? Area::kImage : Area::kCode,
+  Choice choice{.length = page_up(length),
+                .align = align,
+                .area = program ? Area::kImage : Area::kCode,
                 .ceiling = window_ceiling(address_space().stack_limit)};
-  Request q{.addr = 0, .length = choice.length, .prot = 0, .flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, .fd = -1,
-            .offset = 0, .object = {}};
+  Request q{.addr = 0,
+            .length = choice.length,
+            .prot = 0,
+            .flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+            .fd = -1,
+            .offset = 0,
+            .object = {}};
   if (choice.length == 0 || !limits_allow(choice.length, 0)) return -ENOMEM;
   SysResult r = place(choice, [&](GuestAddr at) { return kernel_map(q, at, MAP_FIXED_NOREPLACE); });
   if (!failed(r)) record(turn, q, static_cast<u64>(r), q.length);
   return r;
 }
 
-SysResult map_image(Turn& turn, GuestAddr addr, u64 length, u32 prot, u32 flags, i32 fd, u64 offset, bool code,
-                    const char* name) {
+SysResult map_image(Turn& turn, GuestAddr addr, u64 length, u32 prot, u32 flags, i32 fd, u64 offset,
+                    bool code, const char* name) {
   AddressSpace& space = address_space();
-  Request q{.addr = addr, .length = page_up(length), .prot = prot & kProtBits, .flags = flags, .fd = fd, .offset = offset, .object = {}};
+  Request q{.addr = addr,
+            .length = page_up(length),
+            .prot = prot & kProtBits,
+            .flags = flags,
+            .fd = fd,
+            .offset = offset,
+            .object = {}};
   bool replace = (flags & MAP_FIXED) != 0;
   q.flags &= ~static_cast<u32>(MAP_FIXED | MAP_FIXED_NOREPLACE);
   if (q.length == 0) return -EINVAL;
@@ -325,7 +357,9 @@ SysResult map_image(Turn& turn, GuestAddr addr, u64 length, u32 prot, u32 flags,
     if (q.object.no_exec && (q.prot & PROT_EXEC) != 0) return -EPERM;
   }
   if (addr != 0) return map_fixed(turn, q, replace);
-  Choice choice{.length = q.length, .align = q.align, .area = code ? Area::kImage : Area::kData,
+  Choice choice{.length = q.length,
+                .align = q.align,
+                .area = code ? Area::kImage : Area::kData,
                 .ceiling = window_ceiling(space.stack_limit)};
   SysResult r = place(choice, [&](GuestAddr at) { return kernel_map(q, at, MAP_FIXED_NOREPLACE); });
   if (!failed(r)) record(turn, q, static_cast<u64>(r), q.length);

@@ -42,7 +42,8 @@ const char* Names::text(u32 index) const {
 }
 
 void Names::sweep() {
-  // Texts lie in the order of their offsets; moving them down in that order never overwrites one still to move.
+  // Texts lie in the order of their offsets; moving them down in that order never overwrites one still to
+  // move.
   u32 to = 0;
   for (u32 from = 0; from < text_used_;) {
     u32 length = static_cast<u32>(strlen(text_ + from));

@@ -17,7 +17,8 @@ class Names {
   Names(Slot* slots, u32 slot_count, char* text, u32 text_size)
       : slots_(slots), slot_count_(slot_count), text_(text), text_size_(text_size) {}
 
-  /// The index of `name`, entered when new; 0 for an empty name or when there is no room even though `full()` said so.
+  /// The index of `name`, entered when new; 0 for an empty name or when there is no room even though `full()`
+  /// said so.
   u32 intern(const char* name);
   /// "" for 0.
   const char* text(u32 index) const;
@@ -33,8 +34,8 @@ class Names {
  private:
   Slot* slots_ = nullptr;  ///< [0] is "no name"
   u32 slot_count_ = 0;
-  u32 slots_used_ = 1;     ///< slots that were ever used, the highest index + 1
-  u32 last_ = 0;           ///< what the last call found
+  u32 slots_used_ = 1;  ///< slots that were ever used, the highest index + 1
+  u32 last_ = 0;        ///< what the last call found
   char* text_ = nullptr;
   u32 text_size_ = 0;
   u32 text_used_ = 0;

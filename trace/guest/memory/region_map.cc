@@ -19,8 +19,10 @@ u64 distance(u64 from, u64 to) { return to > from ? to - from : 0; }
 }  // namespace
 
 bool can_merge(const Region& a, const Region& b) {
-  if (a.end != b.begin || a.prot != b.prot || a.shared != b.shared || a.grows_down != b.grows_down) return false;
-  if (a.attributes != b.attributes || a.device != b.device || a.inode != b.inode || a.name != b.name) return false;
+  if (a.end != b.begin || a.prot != b.prot || a.shared != b.shared || a.grows_down != b.grows_down)
+    return false;
+  if (a.attributes != b.attributes || a.device != b.device || a.inode != b.inode || a.name != b.name)
+    return false;
   if (a.has(kHugeTlb)) return false;
   return !a.is_file() || a.file_offset + a.bytes() == b.file_offset;
 }

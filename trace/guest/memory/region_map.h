@@ -1,8 +1,9 @@
 // The guest's mappings in address order: a treap that also knows the largest free gap below every node.
 //
-// Pure data structure, no system calls: nodes lie in memory that the owner hands over. Regions never overlap; neighbours
-// that nothing known here tells apart are one region (the kernel may still have several rows there: it also looks at which
-// pages were touched). Finding, inserting and searching a gap take O(log n) steps.
+// Pure data structure, no system calls: nodes lie in memory that the owner hands over. Regions never overlap;
+// neighbours that nothing known here tells apart are one region (the kernel may still have several rows
+// there: it also looks at which pages were touched). Finding, inserting and searching a gap take O(log n)
+// steps.
 #pragma once
 
 #include "trace/guest/memory/guest_map.h"
@@ -11,19 +12,20 @@ namespace detrec::guest::memory {
 
 /// What keeps neighbours apart beyond what Mapping says, and what the engine must remember of a region.
 enum Attribute : u32 {
-  kNoReserve = 1u << 0,     ///< MAP_NORESERVE
-  kLocked = 1u << 1,        ///< MAP_LOCKED
-  kHugeTlb = 1u << 2,       ///< MAP_HUGETLB or a file of hugetlbfs
-  kShm = 1u << 3,           ///< a System V segment
-  kTableBacked = 1u << 4,   ///< the guest's (inaccessible), but what the kernel has there is the engine's branch table
-  kDontFork = 1u << 5,      ///< MADV_DONTFORK
-  kWipeOnFork = 1u << 6,    ///< MADV_WIPEONFORK
-  kDontDump = 1u << 7,      ///< MADV_DONTDUMP
-  kHugePage = 1u << 8,      ///< MADV_HUGEPAGE
-  kNoHugePage = 1u << 9,    ///< MADV_NOHUGEPAGE
-  kMergeable = 1u << 10,    ///< MADV_MERGEABLE
-  kRandom = 1u << 11,       ///< MADV_RANDOM
-  kSequential = 1u << 12,   ///< MADV_SEQUENTIAL
+  kNoReserve = 1u << 0,  ///< MAP_NORESERVE
+  kLocked = 1u << 1,     ///< MAP_LOCKED
+  kHugeTlb = 1u << 2,    ///< MAP_HUGETLB or a file of hugetlbfs
+  kShm = 1u << 3,        ///< a System V segment
+  kTableBacked =
+      1u << 4,  ///< the guest's (inaccessible), but what the kernel has there is the engine's branch table
+  kDontFork = 1u << 5,     ///< MADV_DONTFORK
+  kWipeOnFork = 1u << 6,   ///< MADV_WIPEONFORK
+  kDontDump = 1u << 7,     ///< MADV_DONTDUMP
+  kHugePage = 1u << 8,     ///< MADV_HUGEPAGE
+  kNoHugePage = 1u << 9,   ///< MADV_NOHUGEPAGE
+  kMergeable = 1u << 10,   ///< MADV_MERGEABLE
+  kRandom = 1u << 11,      ///< MADV_RANDOM
+  kSequential = 1u << 12,  ///< MADV_SEQUENTIAL
 };
 
 struct Region : Mapping {
@@ -66,8 +68,8 @@ class RegionMap {
   void insert(const Region& region);
   /// Removes [begin, end); regions at the edges are cut.
   void erase(GuestAddr begin, GuestAddr end);
-  /// Applies `change` to every part of a region inside [begin, end) (regions at the edges are cut), then merges. `change`
-  /// leaves begin and end alone.
+  /// Applies `change` to every part of a region inside [begin, end) (regions at the edges are cut), then
+  /// merges. `change` leaves begin and end alone.
   template <class F>
   void update(GuestAddr begin, GuestAddr end, F change) {
     split_region(begin);
@@ -85,7 +87,8 @@ class RegionMap {
   /// Moves the beginning of the region at `begin` down to `new_begin` (free space).
   void grow_down(GuestAddr begin, GuestAddr new_begin);
 
-  /// The highest address (aligned to `align`, a power of two) in [floor, ceiling) where `length` bytes are free; 0 when none.
+  /// The highest address (aligned to `align`, a power of two) in [floor, ceiling) where `length` bytes are
+  /// free; 0 when none.
   GuestAddr gap_top_down(GuestAddr floor, GuestAddr ceiling, u64 length, u64 align) const;
   /// The same, lowest.
   GuestAddr gap_bottom_up(GuestAddr floor, GuestAddr ceiling, u64 length, u64 align) const;

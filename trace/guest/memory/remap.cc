@@ -28,13 +28,15 @@ void record_moved(const Remap& q, GuestAddr begin, u64 size) {
   object.device = q.region.device;
   object.inode = q.region.inode;
   object.name = q.region.name;
-  record(begin, begin + size, q.region.prot, q.region.shared, q.region.grows_down, q.region.attributes, object, q.file_offset());
+  record(begin, begin + size, q.region.prot, q.region.shared, q.region.grows_down, q.region.attributes,
+         object, q.file_offset());
 }
 
 SysResult grow_in_place(Turn& turn, const Remap& q) {
   AddressSpace& space = address_space();
   GuestAddr old_end = q.old_addr + q.old_size, new_end = q.old_addr + q.new_size;
-  if (old_end != q.region.end || new_end < q.old_addr || !is_free(space.map, space.foreign, old_end, new_end)) return -ENOMEM;
+  if (old_end != q.region.end || new_end < q.old_addr || !is_free(space.map, space.foreign, old_end, new_end))
+    return -ENOMEM;
   SysResult r = kernel_mremap(q.old_addr, q.old_size, q.new_size, 0, 0);
   if (failed(r)) return r;
   record_moved(q, q.old_addr, q.new_size);
@@ -56,7 +58,8 @@ SysResult move_to(Turn& turn, const Remap& q, GuestAddr to) {
 
 SysResult move_anywhere(Turn& turn, const Remap& q) {
   AddressSpace& space = address_space();
-  Choice choice{.length = q.new_size, .area = (q.region.prot & PROT_EXEC) != 0 ? Area::kCode : Area::kData,
+  Choice choice{.length = q.new_size,
+                .area = (q.region.prot & PROT_EXEC) != 0 ? Area::kCode : Area::kData,
                 .ceiling = window_ceiling(space.stack_limit)};
   SysResult at = reserve_place(choice);
   if (failed(at)) return at;
@@ -71,7 +74,8 @@ SysResult check_target(GuestAddr old_addr, u64 old_size, GuestAddr to, u64 new_s
   if (to % kPageSize != 0 || new_size > kUserEnd || to > kUserEnd - new_size) return -EINVAL;
   GuestAddr end = to + new_size;
   if (to < old_addr + old_size && old_addr < end) return -EINVAL;
-  if (is_engine_range(to, end) || touches_table(to, end) || space.foreign.overlapping(to, end) != nullptr) return -ENOMEM;
+  if (is_engine_range(to, end) || touches_table(to, end) || space.foreign.overlapping(to, end) != nullptr)
+    return -ENOMEM;
   return 0;
 }
 
@@ -83,10 +87,12 @@ SysResult move_fixed(Turn& turn, const Remap& q, GuestAddr to) {
   return failed(r) ? r : move_to(turn, q, to);
 }
 
-/// The translator may have protected single pages, which would go along with a move: back to what the guest asked for.
-SysResult prepare_source(Turn& turn, GuestAddr begin, u64 size, u32 prot) {
+/// The translator may have protected single pages, which would go along with a move: back to what the guest
+/// asked for. It never protects what is neither code nor can be an alias of code.
+SysResult prepare_source(Turn& turn, const Region& region, GuestAddr begin, u64 size) {
   drop_code(turn, begin, begin + size);
-  return raw_syscall(__NR_mprotect, begin, size, kernel_protection(prot));
+  if (!region.shared && (region.prot & PROT_EXEC) == 0) return 0;
+  return raw_syscall(__NR_mprotect, begin, size, kernel_protection(region.prot));
 }
 
 /// Since Linux 6.17 a plain move may span several mappings and the holes between them.
@@ -102,7 +108,7 @@ SysResult move_several(Turn& turn, const Remap& q, GuestAddr to) {
     piece.old_size = piece.new_size = (m->end < end ? m->end : end) - piece.old_addr;
     at = piece.old_addr + piece.old_size;
     if (piece.region.has(kTableBacked)) return -EFAULT;
-    SysResult r = prepare_source(turn, piece.old_addr, piece.old_size, piece.region.prot);
+    SysResult r = prepare_source(turn, piece.region, piece.old_addr, piece.old_size);
     if (!failed(r)) r = move_fixed(turn, piece, to + (piece.old_addr - q.old_addr));
     if (failed(r)) return r;
   }
@@ -156,7 +162,7 @@ SysResult mremap(Turn& turn, GuestAddr old_addr, u64 old_size, u64 new_size, u32
   if (grows && !limits_allow(more, q.data(more))) return -ENOMEM;
 
   if (old_size != 0) {
-    SysResult r = prepare_source(turn, old_addr, old_size, region->prot);
+    SysResult r = prepare_source(turn, *region, old_addr, old_size);
     if (failed(r)) return r;
   }
   SysResult r;

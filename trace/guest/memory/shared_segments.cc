@@ -31,19 +31,23 @@ SysResult shmat(Turn& turn, i32 id, GuestAddr addr, i32 flags) {
     return -EINVAL;
   }
   auto attach = [&](GuestAddr at) {
-    return raw_syscall(__NR_shmat, kernel_id, at, static_cast<u64>(static_cast<i64>(flags)) & ~static_cast<u64>(SHM_EXEC));
+    return raw_syscall(__NR_shmat, kernel_id, at,
+                       static_cast<u64>(static_cast<i64>(flags)) & ~static_cast<u64>(SHM_EXEC));
   };
   if (addr != 0) {
     GuestAddr end = addr + length;
     if (end < addr || end > kUserEnd) return -EINVAL;
     sync_growth(addr, end);
-    if (is_engine_range(addr, end) || touches_table(addr, end) || space.foreign.overlapping(addr, end) != nullptr)
+    if (is_engine_range(addr, end) || touches_table(addr, end) ||
+        space.foreign.overlapping(addr, end) != nullptr)
       return -EINVAL;
     if ((flags & SHM_REMAP) == 0 && space.map.overlaps(addr, end)) return -EINVAL;
     drop_code(turn, addr, end);
     r = attach(addr);
   } else {
-    Choice choice{.length = length, .area = exec ? Area::kCode : Area::kData, .ceiling = window_ceiling(space.stack_limit)};
+    Choice choice{.length = length,
+                  .area = exec ? Area::kCode : Area::kData,
+                  .ceiling = window_ceiling(space.stack_limit)};
     // A place that is taken after all gives -EINVAL.
     r = place(choice, [&](GuestAddr at) {
       SysResult result = attach(at);
@@ -52,7 +56,8 @@ SysResult shmat(Turn& turn, i32 id, GuestAddr addr, i32 flags) {
   }
   if (failed(r)) return r;
   Object object;
-  // In the kernel's internal tmpfs, where the segment's id is the inode number: apart from real inodes, and never 0.
+  // In the kernel's internal tmpfs, where the segment's id is the inode number: apart from real inodes, and
+  // never 0.
   constexpr u64 kOurs = 1ull << 62;
   object.device = 1;
   object.inode = kOurs | static_cast<u32>(id);
@@ -67,7 +72,8 @@ SysResult shmdt(Turn& turn, GuestAddr addr) {
   if (addr % kPageSize != 0) return -EINVAL;
   // Like the kernel: all pieces that one attachment at `addr` left, recognised by offset and object.
   const Region* first = space.map.at_or_after(addr);
-  while (first != nullptr && !(first->has(kShm) && first->begin >= addr && first->begin - addr == first->file_offset))
+  while (first != nullptr &&
+         !(first->has(kShm) && first->begin >= addr && first->begin - addr == first->file_offset))
     first = space.map.at_or_after(first->end);
   if (first == nullptr) return -EINVAL;
   u64 inode = first->inode;

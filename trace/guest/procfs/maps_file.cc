@@ -22,12 +22,14 @@ struct Piece {
   u32 kernel_prot = 0;
 };
 
-/// True when the guest sees one row where `b` follows `a`. What is one mapping in our map can be several rows: the kernel also looks
-/// at which pages were touched. But a row that it cut only because the translator protects a page stays whole.
+/// True when the guest sees one row where `b` follows `a`. What is one mapping in our map can be several
+/// rows: the kernel also looks at which pages were touched. But a row that it cut only because the translator
+/// protects a page stays whole.
 bool one_row(const Piece& a, const Piece& b) {
   const MapsRow &x = a.row, &y = b.row;
-  bool same = x.end == y.begin && x.prot == y.prot && x.shared == y.shared && x.major == y.major && x.minor == y.minor &&
-              x.inode == y.inode && x.name_bytes == y.name_bytes && memcmp(x.name, y.name, x.name_bytes) == 0 &&
+  bool same = x.end == y.begin && x.prot == y.prot && x.shared == y.shared && x.major == y.major &&
+              x.minor == y.minor && x.inode == y.inode && x.name_bytes == y.name_bytes &&
+              memcmp(x.name, y.name, x.name_bytes) == 0 &&
               (x.inode == 0 || x.offset + (x.end - x.begin) == y.offset);
   return same && (a.kernel_index == b.kernel_index || a.kernel_prot != b.kernel_prot);
 }
@@ -130,7 +132,9 @@ SysResult for_each_row(void (*visit)(const MapsRow& row, void* arg), void* arg) 
   LineReader kernel("/proc/thread-self/maps");
   if (kernel.error() != 0) return kernel.error();
   Walk walk(kernel, visit, arg);
-  memory::for_each([](const memory::Mapping& m, const char* path, void* w) { static_cast<Walk*>(w)->mapping(m, path); }, &walk);
+  memory::for_each(
+      [](const memory::Mapping& m, const char* path, void* w) { static_cast<Walk*>(w)->mapping(m, path); },
+      &walk);
   walk.finish();
   return 0;
 }

@@ -1,4 +1,5 @@
-// The guest's /proc/self/maps: its own mappings, with device, inode and path as the kernel has them at this moment.
+// The guest's /proc/self/maps: its own mappings, with device, inode and path as the kernel has them at this
+// moment.
 #pragma once
 
 #include "trace/guest/procfs/maps_text.h"
@@ -6,8 +7,8 @@
 
 namespace detrec::guest::procfs {
 
-/// Calls visit with every row of the guest's maps, [vsyscall] included where the kernel has one. 0, or the -errno of reading the
-/// kernel's maps.
+/// Calls visit with every row of the guest's maps, [vsyscall] included where the kernel has one. 0, or the
+/// -errno of reading the kernel's maps.
 SysResult for_each_row(void (*visit)(const MapsRow& row, void* arg), void* arg);
 
 /// maps.

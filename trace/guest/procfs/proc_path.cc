@@ -10,10 +10,18 @@ struct Name {
   ProcFile file;
 };
 constexpr Name kFiles[] = {
-    {"exe", ProcFile::kExe},         {"maps", ProcFile::kMaps},       {"smaps", ProcFile::kSmaps},
-    {"smaps_rollup", ProcFile::kSmapsRollup}, {"numa_maps", ProcFile::kNumaMaps}, {"auxv", ProcFile::kAuxv},
-    {"cmdline", ProcFile::kCmdline}, {"environ", ProcFile::kEnviron}, {"stat", ProcFile::kStat},
-    {"status", ProcFile::kStatus}, {"statm", ProcFile::kStatm}, {"mem", ProcFile::kMem},
+    {"exe", ProcFile::kExe},
+    {"maps", ProcFile::kMaps},
+    {"smaps", ProcFile::kSmaps},
+    {"smaps_rollup", ProcFile::kSmapsRollup},
+    {"numa_maps", ProcFile::kNumaMaps},
+    {"auxv", ProcFile::kAuxv},
+    {"cmdline", ProcFile::kCmdline},
+    {"environ", ProcFile::kEnviron},
+    {"stat", ProcFile::kStat},
+    {"status", ProcFile::kStatus},
+    {"statm", ProcFile::kStatm},
+    {"mem", ProcFile::kMem},
 };
 
 /// A path cut into components, "." and ".." worked off.
@@ -78,7 +86,8 @@ i32 parse_number(const char* s, const char* end) {
 
 bool may_concern(const char* path) {
   if (*path == 0) return true;  // an *at call about its descriptor
-  if (*path == '/' && !starts_with(path, "/proc/") && !starts_with(path, "/dev/") && strchr(path + 1, '/') != nullptr) {
+  if (*path == '/' && !starts_with(path, "/proc/") && !starts_with(path, "/dev/") &&
+      strchr(path + 1, '/') != nullptr) {
     // Odd spellings of /proc: "//proc", "/./proc", "/dev/../proc".
     const char* second = path + 1;
     bool odd = *second == '/' || *second == '.';

@@ -6,7 +6,7 @@
 namespace detrec::guest::procfs {
 
 enum class ProcFile {
-  kNone,        ///< not ours to answer
+  kNone,  ///< not ours to answer
   kExe,
   kMaps,
   kSmaps,
@@ -25,8 +25,8 @@ enum class ProcFile {
 
 struct ProcPath {
   ProcFile file = ProcFile::kNone;
-  i32 owner = 0;       ///< the process or thread named; 0: self or thread-self
-  i32 task = 0;        ///< that of task/<tid>; 0: none
+  i32 owner = 0;  ///< the process or thread named; 0: self or thread-self
+  i32 task = 0;   ///< that of task/<tid>; 0: none
   i32 descriptor = -1;
   bool thread = false;  ///< thread-self
   bool link = false;    ///< the path is fd/<n> itself, a link
@@ -35,7 +35,8 @@ struct ProcPath {
 /// Cheap: false for paths that cannot be one of ours, whatever folder a relative one starts from.
 bool may_concern(const char* path);
 
-/// Parses an absolute path. "//", "." and ".." are understood as text; symbolic links other than /proc's own and /dev/fd are not.
+/// Parses an absolute path. "//", "." and ".." are understood as text; symbolic links other than /proc's own
+/// and /dev/fd are not.
 ProcPath parse_proc_path(const char* path);
 
 /// A decimal number that makes up all of [s, end): its value, or -1.

@@ -65,7 +65,8 @@ bool is_own(Turn& turn, i32 id) {
   return false;
 }
 
-/// The thread whose signals a path shows: that of task/<tid>, /proc/<tid> or thread-self, else the process's first.
+/// The thread whose signals a path shows: that of task/<tid>, /proc/<tid> or thread-self, else the process's
+/// first.
 const Thread& thread_of(Turn& turn, const ProcPath& p) {
   if (p.thread) return turn.thread();
   i32 wanted = p.task != 0 ? p.task : p.owner != 0 ? p.owner : turn.thread().pid;
@@ -83,7 +84,8 @@ ProcPath recognise(Turn& turn, i32 dirfd, const char* path) {
     path = absolute;
   }
   ProcPath p = parse_proc_path(path);
-  if (p.file != ProcFile::kNone && (!is_own(turn, p.owner) || !is_own(turn, p.task))) p.file = ProcFile::kNone;
+  if (p.file != ProcFile::kNone && (!is_own(turn, p.owner) || !is_own(turn, p.task)))
+    p.file = ProcFile::kNone;
   return p;
 }
 
@@ -95,7 +97,8 @@ SysResult exists(i32 dirfd, const char* path) {
   return 0;
 }
 
-/// A part of the guest's memory, as the kernel shows arguments and environment; ends early where it is not readable.
+/// A part of the guest's memory, as the kernel shows arguments and environment; ends early where it is not
+/// readable.
 SysResult write_range(TextFile& to, load::GuestRange range) {
   u8 buffer[1024];
   for (GuestAddr a = range.begin; a < range.end;) {
@@ -123,7 +126,8 @@ struct Generated {
 constexpr Generated kGenerated[] = {
     {ProcFile::kMaps, "maps", [](TextFile& to, const Subject&) { return write_maps(to); }},
     {ProcFile::kSmaps, "smaps", [](TextFile& to, const Subject&) { return write_smaps(to, false); }},
-    {ProcFile::kSmapsRollup, "smaps_rollup", [](TextFile& to, const Subject&) { return write_smaps(to, true); }},
+    {ProcFile::kSmapsRollup, "smaps_rollup",
+     [](TextFile& to, const Subject&) { return write_smaps(to, true); }},
     {ProcFile::kAuxv, "auxv",
      [](TextFile& to, const Subject&) -> SysResult {
        u64 n = 0;
@@ -131,11 +135,16 @@ constexpr Generated kGenerated[] = {
        to.write(words, n);
        return 0;
      }},
-    {ProcFile::kCmdline, "cmdline", [](TextFile& to, const Subject&) { return write_range(to, load::argument_range()); }},
-    {ProcFile::kEnviron, "environ", [](TextFile& to, const Subject&) { return write_range(to, load::environment_range()); }},
-    {ProcFile::kStat, "stat", [](TextFile& to, const Subject& s) { return write_stat(to, s.thread, s.dirfd, s.path); }},
-    {ProcFile::kStatus, "status", [](TextFile& to, const Subject& s) { return write_status(to, s.thread, s.dirfd, s.path); }},
-    {ProcFile::kStatm, "statm", [](TextFile& to, const Subject& s) { return write_statm(to, s.thread, s.dirfd, s.path); }},
+    {ProcFile::kCmdline, "cmdline",
+     [](TextFile& to, const Subject&) { return write_range(to, load::argument_range()); }},
+    {ProcFile::kEnviron, "environ",
+     [](TextFile& to, const Subject&) { return write_range(to, load::environment_range()); }},
+    {ProcFile::kStat, "stat",
+     [](TextFile& to, const Subject& s) { return write_stat(to, s.thread, s.dirfd, s.path); }},
+    {ProcFile::kStatus, "status",
+     [](TextFile& to, const Subject& s) { return write_status(to, s.thread, s.dirfd, s.path); }},
+    {ProcFile::kStatm, "statm",
+     [](TextFile& to, const Subject& s) { return write_statm(to, s.thread, s.dirfd, s.path); }},
 };
 
 /// "/memfd:detrec:maps (deleted)" as readlink shows one of our files: what it stands for, else nullptr.
@@ -145,7 +154,8 @@ const char* generated_name(const char* link, u64 n) {
   if (n <= kShownBytes || memcmp(link, kShown, kShownBytes) != 0) return nullptr;
   for (const Generated& g : kGenerated) {
     u64 length = strlen(g.name);
-    if (n > kShownBytes + length && memcmp(link + kShownBytes, g.name, length) == 0 && link[kShownBytes + length] == ' ')
+    if (n > kShownBytes + length && memcmp(link + kShownBytes, g.name, length) == 0 &&
+        link[kShownBytes + length] == ' ')
       return g.name;
   }
   return nullptr;
@@ -179,7 +189,8 @@ SysResult open(Turn& turn, i32 dirfd, const char* path, u64 flags, bool& handled
   if ((flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL) || (flags & O_DIRECTORY) != 0) return 0;
   if (p.file == ProcFile::kExe) {
     if ((flags & O_NOFOLLOW) != 0) return 0;
-    return answer(raw_syscall(__NR_openat, at(AT_FDCWD), arg(load::executable_path()), flags & ~static_cast<u64>(O_CREAT), 0));
+    return answer(raw_syscall(__NR_openat, at(AT_FDCWD), arg(load::executable_path()),
+                              flags & ~static_cast<u64>(O_CREAT), 0));
   }
   bool writes = (flags & O_ACCMODE) != O_RDONLY;
   if (p.file == ProcFile::kMem) {
@@ -229,10 +240,14 @@ const char* redirect_path(Turn& turn, i32 dirfd, const char* path, bool nofollow
   if (*path == 0) return path;  // about the descriptor itself
   ProcPath p = recognise(turn, dirfd, path);
   switch (p.file) {
-    case ProcFile::kExe: return nofollow ? path : load::executable_path();
-    case ProcFile::kDescriptor: return syscall_hidden_fd(p.descriptor) ? kNowhere : path;
-    case ProcFile::kNumaMaps: return kNowhere;
-    default: return path;
+    case ProcFile::kExe:
+      return nofollow ? path : load::executable_path();
+    case ProcFile::kDescriptor:
+      return syscall_hidden_fd(p.descriptor) ? kNowhere : path;
+    case ProcFile::kNumaMaps:
+      return kNowhere;
+    default:
+      return path;
   }
 }
 
@@ -243,7 +258,8 @@ void before_memory_file_write(Turn& turn, i32 fd, u64 offset, u64 n) {
   ProcPath p = parse_proc_path(path);
   if (p.file != ProcFile::kMem || !is_own(turn, p.owner) || !is_own(turn, p.task)) return;
   constexpr u64 kSeekCur = 1;
-  if (offset == kFilePosition) offset = static_cast<u64>(raw_syscall(__NR_lseek, static_cast<u64>(fd), 0, kSeekCur));
+  if (offset == kFilePosition)
+    offset = static_cast<u64>(raw_syscall(__NR_lseek, static_cast<u64>(fd), 0, kSeekCur));
   // The kernel writes also where the guest may not, so this is not before_write().
   u64 end = offset + n;
   if (end > kUserEnd || end < offset) end = kUserEnd;

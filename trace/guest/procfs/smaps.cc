@@ -1,6 +1,8 @@
-// smaps and smaps_rollup: the kernel's figures, summed up over what is one row to the guest. Where the kernel has one row for several of
-// the guest's (it knows no difference between code and read-only data), figures are shared out by size.
+// smaps and smaps_rollup: the kernel's figures, summed up over what is one row to the guest. Where the kernel
+// has one row for several of the guest's (it knows no difference between code and read-only data), figures
+// are shared out by size.
 #include "trace/guest/base/arena.h"
+#include "trace/guest/base/layout.h"
 #include "trace/guest/base/print.h"
 #include "trace/guest/base/string.h"
 #include "trace/guest/procfs/maps_file.h"
@@ -20,7 +22,7 @@ struct Entry {
 };
 
 struct Key {
-  char text[24];    ///< up to and including the colon
+  char text[24];  ///< up to and including the colon
   bool kilobytes;
 };
 
@@ -63,7 +65,8 @@ void read_figure(Figures& f, Entry& entry, const char* line, u64 n) {
   u64 at = colon + 1;
   while (at < n && line[at] == ' ') ++at;
   u64 value = 0;
-  for (; at < n && line[at] >= '0' && line[at] <= '9'; ++at) value = value * 10 + static_cast<u64>(line[at] - '0');
+  for (; at < n && line[at] >= '0' && line[at] <= '9'; ++at)
+    value = value * 10 + static_cast<u64>(line[at] - '0');
   int i = key_index(f, line, colon + 1, at < n && line[at] == ' ');
   if (i >= 0) entry.values[i] = value;
 }
@@ -90,9 +93,9 @@ struct Output {
   TextFile* file;
   Figures* figures;
   char* text;
-  u32 at;                  ///< the first entry that may matter to the next row
+  u32 at;  ///< the first entry that may matter to the next row
   bool rollup;
-  u64 sums[kMaxKeys];      ///< rollup
+  u64 sums[kMaxKeys];  ///< rollup
   GuestAddr low, high;
 };
 
@@ -159,6 +162,7 @@ void visit_row(const MapsRow& row, void* arg) {
   for (int k = 0; k < f.key_count; ++k)
     if (key_is(f.keys[k], "Size:")) values[k] = (row.end - row.begin) / 1024;
   if (o.rollup) {
+    if (row.begin >= kUserEnd) return;  // [vsyscall]
     if (o.low == 0) o.low = row.begin;
     o.high = row.end;
     for (int k = 0; k < f.key_count; ++k) o.sums[k] += values[k];

@@ -56,7 +56,9 @@ SysResult rewrite_lines(TextFile& to, i32 dirfd, const char* path, F rewrite) {
 
 SysResult write_stat(TextFile& to, const Thread& thread, i32 dirfd, const char* path) {
   OwnFigures own = own_figures(thread);
-  return rewrite_lines(to, dirfd, path, [&](const char* line, u64 n, char* out) { return rewrite_stat(line, n, own, out, kLineBytes); });
+  return rewrite_lines(to, dirfd, path, [&](const char* line, u64 n, char* out) {
+    return rewrite_stat(line, n, own, out, kLineBytes);
+  });
 }
 
 SysResult write_status(TextFile& to, const Thread& thread, i32 dirfd, const char* path) {
@@ -71,7 +73,9 @@ SysResult write_status(TextFile& to, const Thread& thread, i32 dirfd, const char
 
 SysResult write_statm(TextFile& to, const Thread& thread, i32 dirfd, const char* path) {
   OwnFigures own = own_figures(thread);
-  return rewrite_lines(to, dirfd, path, [&](const char* line, u64 n, char* out) { return rewrite_statm(line, n, own, out, kLineBytes); });
+  return rewrite_lines(to, dirfd, path, [&](const char* line, u64 n, char* out) {
+    return rewrite_statm(line, n, own, out, kLineBytes);
+  });
 }
 
 }  // namespace detrec::guest::procfs

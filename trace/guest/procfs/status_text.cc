@@ -26,7 +26,8 @@ bool line_is(const char* line, u64 n, const char* name) {
   return n >= length && memcmp(line, name, length) == 0;
 }
 
-/// Copies the blank-separated fields of [line, line + n), some of them replaced. `replace(index, value)` says which.
+/// Copies the blank-separated fields of [line, line + n), some of them replaced. `replace(index, value)` says
+/// which.
 template <class F>
 u64 rewrite_fields(const char* line, u64 n, char* to, u64 size, F replace) {
   u64 used = 0, at = 0;
@@ -70,7 +71,8 @@ bool replace_status_line(const char* line, u64 n, const OwnFigures& own, char* t
 }
 
 u64 rewrite_stat(const char* line, u64 n, const OwnFigures& own, char* to, u64 size) {
-  // The name, in parentheses, may hold anything: fields are counted from behind it. Numbers are those of proc(5).
+  // The name, in parentheses, may hold anything: fields are counted from behind it. Numbers are those of
+  // proc(5).
   u64 head = n;
   while (head > 0 && line[head - 1] != ')') --head;
   if (head == 0 || head + 2 > n || head + 1 > size) {
@@ -79,26 +81,46 @@ u64 rewrite_stat(const char* line, u64 n, const OwnFigures& own, char* to, u64 s
     return copied;
   }
   memcpy(to, line, head + 1);
-  return head + 1 + rewrite_fields(line + head + 1, n - head - 1, to + head + 1, size - head - 1, [&](int index, u64& value) {
-    constexpr u64 kOldSignals = 0x7fff'ffff;  // the classic ones only
-    switch (index + 3) {
-      case 23: value = own.size; return true;
-      case 31: value = own.pending & kOldSignals; return true;
-      case 32: value = own.blocked & kOldSignals; return true;
-      case 33: value = own.ignored & kOldSignals; return true;
-      case 34: value = own.caught & kOldSignals; return true;
-      default: return false;
-    }
-  });
+  return head + 1 +
+         rewrite_fields(line + head + 1, n - head - 1, to + head + 1, size - head - 1,
+                        [&](int index, u64& value) {
+                          constexpr u64 kOldSignals = 0x7fff'ffff;  // the classic ones only
+                          switch (index + 3) {
+                            case 23:
+                              value = own.size;
+                              return true;
+                            case 31:
+                              value = own.pending & kOldSignals;
+                              return true;
+                            case 32:
+                              value = own.blocked & kOldSignals;
+                              return true;
+                            case 33:
+                              value = own.ignored & kOldSignals;
+                              return true;
+                            case 34:
+                              value = own.caught & kOldSignals;
+                              return true;
+                            default:
+                              return false;
+                          }
+                        });
 }
 
 u64 rewrite_statm(const char* line, u64 n, const OwnFigures& own, char* to, u64 size) {
   return rewrite_fields(line, n, to, size, [&](int index, u64& value) {
     switch (index) {
-      case 0: value = own.size / kPageSize; return true;
-      case 3: value = own.code / kPageSize; return true;
-      case 5: value = (own.data + own.stack) / kPageSize; return true;
-      default: return false;
+      case 0:
+        value = own.size / kPageSize;
+        return true;
+      case 3:
+        value = own.code / kPageSize;
+        return true;
+      case 5:
+        value = (own.data + own.stack) / kPageSize;
+        return true;
+      default:
+        return false;
     }
   });
 }

@@ -60,7 +60,8 @@ void TextFile::write(const void* bytes, u64 n) {
 
 void TextFile::seal() {
   raw_syscall(__NR_fchmod, static_cast<u64>(fd_), 0444);
-  raw_syscall(__NR_fcntl, static_cast<u64>(fd_), F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE);
+  raw_syscall(__NR_fcntl, static_cast<u64>(fd_), F_ADD_SEALS,
+              F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE);
 }
 
 SysResult TextFile::finish(u64 flags) {
@@ -81,8 +82,10 @@ SysResult TextFile::finish(u64 flags) {
   return result;
 }
 
-LineReader::LineReader(const char* path, i32 dirfd) : buffer_(static_cast<char*>(engine_reserve(kBufferBytes))) {
-  SysResult r = raw_syscall(__NR_openat, static_cast<u64>(static_cast<i64>(dirfd)), arg(path), O_RDONLY | O_CLOEXEC);
+LineReader::LineReader(const char* path, i32 dirfd)
+    : buffer_(static_cast<char*>(engine_reserve(kBufferBytes))) {
+  SysResult r =
+      raw_syscall(__NR_openat, static_cast<u64>(static_cast<i64>(dirfd)), arg(path), O_RDONLY | O_CLOEXEC);
   if (failed(r)) {
     error_ = r;
   } else {

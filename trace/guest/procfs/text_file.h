@@ -8,7 +8,8 @@ namespace detrec::guest::procfs {
 /// Collects text in a memfd. finish() turns it into a read-only descriptor, the lowest that is free.
 class TextFile {
  public:
-  /// `name` (at most 15 characters) shows up in readlink of the descriptor, which procfs::readlink translates back.
+  /// `name` (at most 15 characters) shows up in readlink of the descriptor, which procfs::readlink translates
+  /// back.
   explicit TextFile(const char* name);
   ~TextFile();
   TextFile(const TextFile&) = delete;
