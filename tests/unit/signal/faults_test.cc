@@ -187,13 +187,24 @@ TEST(Faults, ProbesSurvive) {
 }
 
 TEST(Faults, InTheEngineItselfEndTheProcess) {
-  int status = test::in_child([] {
-    FakeEngine engine;
-    volatile u64 nowhere = 8;
-    *reinterpret_cast<volatile int*>(nowhere) = 1;
-  });
-  EXPECT_TRUE(WIFEXITED(status));
-  EXPECT_EQ(WEXITSTATUS(status), 125);
+  const std::function<void()> mistakes[] = {
+      [] {
+        volatile u64 nowhere = 8;
+        *reinterpret_cast<volatile int*>(nowhere) = 1;
+      },
+      [] {
+        volatile u64 nowhere = 0x10;
+        reinterpret_cast<void (*)()>(nowhere)();
+      },
+  };
+  for (const auto& mistake : mistakes) {
+    int status = test::in_child([&] {
+      FakeEngine engine;
+      mistake();
+    });
+    EXPECT_TRUE(WIFEXITED(status));
+    EXPECT_EQ(WEXITSTATUS(status), 125);
+  }
 }
 
 }  // namespace

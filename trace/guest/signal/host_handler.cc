@@ -20,6 +20,7 @@ namespace {
 
 constexpr u64 kPageFault = 14, kErrorWrite = 2;
 constexpr u64 kHostFlags = 0x202;
+constexpr i32 kTrapTrace = 2;  // si_code TRAP_TRACE
 /// Everything that can be blocked while the engine runs.
 constexpr SignalSet kAllButFaults = host_mask(~SignalSet{0});
 
@@ -35,9 +36,6 @@ Thread& thread_of(const UserContext& context) {
 }
 
 bool testing = false;
-
-constexpr int kTrapTrace = 2;       // si_code TRAP_TRACE
-constexpr u64 kTrapFlag = 1u << 8;  // EFLAGS.TF
 
 u64 label(const char* at) { return reinterpret_cast<u64>(at); }
 
@@ -78,7 +76,7 @@ void on_guest_fault(Thread& thread, const SignalInfo& info, MachineContext& mach
 /// returns.
 bool was_sent_here(const SignalState& state, const SignalInfo& info, const MachineContext& machine) {
   u8 before[2];
-  __builtin_memcpy(before, reinterpret_cast<const void*>(machine.rip - 2), 2);
+  if (!read_guest(before, machine.rip - 2, sizeof before)) return false;  // rip may be anywhere
   bool after_syscall =
       before[0] == 0x0f && before[1] == 0x05 && machine.rcx == machine.rip && machine.rax == 0;
   return after_syscall && !(state.pending & bit(info.signo));
@@ -106,8 +104,8 @@ void on_signal(Thread& thread, const SignalInfo& info, UserContext& context_of_h
 /// A guest that sets the trap flag (to single-step itself) would step the engine's code: it loses the flag
 /// instead.
 void drop_trap_flag(MachineContext& machine) {
-  machine.rflags &= ~kTrapFlag;
-  context().regs.rflags &= ~kTrapFlag;
+  machine.rflags &= ~kFlagTrap;
+  context().regs.rflags &= ~kFlagTrap;
   static bool warned = false;
   if (!warned) warn("the trap flag is not supported: a program cannot single-step itself");
   warned = true;
@@ -115,7 +113,7 @@ void drop_trap_flag(MachineContext& machine) {
 
 }  // namespace
 
-/// Called by detrec_host_handler.
+/// What detrec_host_handler jumps to.
 extern "C" void detrec_on_signal(int signo, const SignalInfo* info, UserContext* context) {
   MachineContext& machine = context->machine;
   if (testing) {
@@ -123,7 +121,7 @@ extern "C" void detrec_on_signal(int signo, const SignalInfo* info, UserContext*
     testing = false;
     return;
   }
-  if (signo == kSigTrap && info->code == kTrapTrace && (machine.rflags & kTrapFlag) != 0) {
+  if (signo == kSigTrap && info->code == kTrapTrace && (machine.rflags & kFlagTrap)) {
     return drop_trap_flag(machine);
   }
   Thread& thread = thread_of(*context);
