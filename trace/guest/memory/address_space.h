@@ -27,10 +27,9 @@ struct AddressSpace {
   GuestAddr linker_begin = 0;  ///< glibc's dynamic linker, where there is one
   GuestAddr linker_end = 0;
 
-  Limit as;                  ///< virtual RLIMIT_AS
-  Limit data;                ///< virtual RLIMIT_DATA
-  u64 stack_limit = 0;       ///< RLIMIT_STACK, the kernel's own
-  bool hard_raised = false;  ///< the kernel's hard limits were lifted too: prepare_exec puts them back
+  Limit as;             ///< virtual RLIMIT_AS
+  Limit data;           ///< virtual RLIMIT_DATA
+  u64 stack_limit = 0;  ///< RLIMIT_STACK, the kernel's own
   bool started = false;
   u64 next_object = 1;  ///< numbers shared anonymous memory
 };

@@ -26,13 +26,10 @@ SysResult kernel_limit(u32 resource, const Limit* set, Limit* get) {
 }
 
 /// Takes a limit over into `own` and lifts the kernel's as far as it goes. False when that is not enough.
-bool make_virtual(u32 resource, Limit& own, bool& hard_raised) {
+bool make_virtual(u32 resource, Limit& own) {
   if (failed(kernel_limit(resource, nullptr, &own)) || own.soft == kUnlimited) return true;
   Limit lifted;
-  if (!failed(kernel_limit(resource, &lifted, nullptr))) {
-    hard_raised = true;
-    return true;
-  }
+  if (!failed(kernel_limit(resource, &lifted, nullptr))) return true;
   lifted.soft = lifted.hard = own.hard;
   return !failed(kernel_limit(resource, &lifted, nullptr)) && own.hard >= kEngineNeeds;
 }
@@ -58,10 +55,10 @@ bool start(const u64* kernel_auxv, char* message, u64 size) {
   AddressSpace& space = address_space();
   if (space.started) return true;
   space.started = true;
-  bool enough = make_virtual(RLIMIT_AS, space.as, space.hard_raised);
+  bool enough = make_virtual(RLIMIT_AS, space.as);
   u64 short_limit = space.as.hard;
   if (enough) {
-    enough = make_virtual(RLIMIT_DATA, space.data, space.hard_raised);
+    enough = make_virtual(RLIMIT_DATA, space.data);
     short_limit = space.data.hard;
   }
   if (!enough) {
@@ -118,7 +115,8 @@ SysResult prlimit(Turn& turn, i32 pid, u32 resource, GuestAddr new_limit, GuestA
 
 void prepare_exec(Turn& turn) {
   if (turn.thread().vfork_child) return;  // has set the kernel's limits itself
-  AddressSpace& space = address_space();
+  // Root keeps its rights across execve.
+  bool raises_hard = raw_syscall(__NR_geteuid) == 0 && may_raise_hard_limits();
   for (u32 resource : {RLIMIT_AS, RLIMIT_DATA}) {
     Limit now, wanted = *virtual_limit(resource);
     kernel_limit(resource, nullptr, &now);
@@ -127,7 +125,7 @@ void prepare_exec(Turn& turn) {
     if (wanted.hard < wanted.soft) wanted.hard = wanted.soft;
     // Without the right to raise it again, a lowered hard limit would leave the new image no room for the
     // engine.
-    if (!space.hard_raised) wanted.hard = now.hard;
+    if (!raises_hard) wanted.hard = now.hard;
     if (wanted.soft > wanted.hard) wanted.soft = wanted.hard;
     kernel_limit(resource, &wanted, nullptr);
   }
