@@ -1,4 +1,7 @@
 // A program that single-steps itself by the trap flag gets one SIGTRAP an instruction, with the pc of the next one.
+// @engine-only-exit: 1
+// @engine-stderr: trap flag is not supported
+// @differs: the engine clears the trap flag and says so
 #include <signal.h>
 #include <ucontext.h>
 

@@ -53,8 +53,13 @@ static void child(const char* name) {
   while (caught != SIGINT) {
     if (read(0, line, sizeof line) >= 0) _exit(4);
   }
+  sigset_t set, old;
+  sigemptyset(&set);
+  sigaddset(&set, SIGWINCH);
+  sigprocmask(SIG_BLOCK, &set, &old);
   say("interrupted.");
-  while (caught != SIGWINCH) pause();
+  while (caught != SIGWINCH) sigsuspend(&old);
+  sigprocmask(SIG_SETMASK, &old, NULL);
   struct winsize size;
   if (ioctl(0, TIOCGWINSZ, &size) != 0 || size.ws_row != 33 || size.ws_col != 77) _exit(5);
   say("resized.");
