@@ -27,9 +27,10 @@ struct AddressSpace {
   GuestAddr linker_begin = 0;  ///< glibc's dynamic linker, where there is one
   GuestAddr linker_end = 0;
 
-  Limit as;             ///< virtual RLIMIT_AS
-  Limit data;           ///< virtual RLIMIT_DATA
-  u64 stack_limit = 0;  ///< RLIMIT_STACK, the kernel's own
+  Limit as;                          ///< virtual RLIMIT_AS
+  Limit data;                        ///< virtual RLIMIT_DATA
+  u64 stack_limit = 0;               ///< RLIMIT_STACK, the kernel's own
+  bool keeps_from_children = false;  ///< MADV_DONTFORK was ever used
   bool started = false;
   u64 next_object = 1;  ///< numbers shared anonymous memory
 };

@@ -88,6 +88,7 @@ SysResult madvise(Turn& turn, GuestAddr addr, u64 length, i32 advice) {
     if (advice == kPopulateWrite) translate::before_write(turn, from, to);
     SysResult r = raw_syscall(__NR_madvise, from, to - from, static_cast<u64>(static_cast<i64>(advice)));
     if (failed(r)) return r;
+    if (change.set == kDontFork) space.keeps_from_children = true;
     if (change.set != 0 || change.clear != 0) {
       space.map.update(from, to, [&](Region& region) {
         region.attributes = (region.attributes & ~change.clear) | change.set;

@@ -104,6 +104,7 @@ Totals totals() {
 }
 
 void after_fork(Turn&) {
+  if (!address_space().keeps_from_children) return;
   RegionMap& map = address_space().map;
   for (const Region* m = map.at_or_after(0); m != nullptr;) {
     GuestAddr begin = m->begin, end = m->end;

@@ -14,7 +14,6 @@
 #include "trace/guest/procfs/maps_file.h"
 #include "trace/guest/procfs/proc_path.h"
 #include "trace/guest/procfs/status_files.h"
-#include "trace/guest/translate/code_pages.h"
 
 namespace detrec::guest::procfs {
 namespace {
@@ -161,12 +160,6 @@ const char* generated_name(const char* link, u64 n) {
   return nullptr;
 }
 
-/// Whether the guest has ever opened its own memory file for writing.
-bool& memory_file_opened() {
-  static bool opened;
-  return opened;
-}
-
 u64 copy_out(char* to, u64 size, const char* from, u64 n) {
   if (n > size) n = size;
   memcpy(to, from, n);
@@ -193,10 +186,7 @@ SysResult open(Turn& turn, i32 dirfd, const char* path, u64 flags, bool& handled
                               flags & ~static_cast<u64>(O_CREAT), 0));
   }
   bool writes = (flags & O_ACCMODE) != O_RDONLY;
-  if (p.file == ProcFile::kMem) {
-    if (writes) memory_file_opened() = true;
-    return 0;
-  }
+  if (p.file == ProcFile::kMem) return 0;  // syscall/file_writes.cc sees to writes
   if (writes || (flags & O_PATH) != 0) return 0;
   SysResult r = exists(dirfd, path);
   if (failed(r)) return answer(r);
@@ -249,21 +239,6 @@ const char* redirect_path(Turn& turn, i32 dirfd, const char* path, bool nofollow
     default:
       return path;
   }
-}
-
-void before_memory_file_write(Turn& turn, i32 fd, u64 offset, u64 n) {
-  if (!memory_file_opened() || n == 0) return;
-  char path[128];
-  if (!descriptor_path(fd, path, sizeof path) || !starts_with(path, "/proc/")) return;
-  ProcPath p = parse_proc_path(path);
-  if (p.file != ProcFile::kMem || !is_own(turn, p.owner) || !is_own(turn, p.task)) return;
-  constexpr u64 kSeekCur = 1;
-  if (offset == kFilePosition)
-    offset = static_cast<u64>(raw_syscall(__NR_lseek, static_cast<u64>(fd), 0, kSeekCur));
-  // The kernel writes also where the guest may not, so this is not before_write().
-  u64 end = offset + n;
-  if (end > kUserEnd || end < offset) end = kUserEnd;
-  if (offset < end) translate::invalidate(turn, page_down(offset), page_up(end));
 }
 
 bool is_fd_directory(Turn& turn, i32 fd) {

@@ -27,11 +27,6 @@ SysResult readlink(Turn& turn, i32 dirfd, const char* path, char* buffer, u64 si
 /// absolute, `dirfd` does not matter to it.
 const char* redirect_path(Turn& turn, i32 dirfd, const char* path, bool nofollow);
 
-inline constexpr u64 kFilePosition = ~0ull;
-/// A system call is about to write n bytes to `fd` at `offset` (kFilePosition: where it stands): drops code
-/// there when it is the guest's own /proc/self/mem. Cheap as long as the guest has opened none for writing.
-void before_memory_file_write(Turn& turn, i32 fd, u64 offset, u64 n);
-
 /// True when descriptor `fd` is a folder whose listing shows this process's descriptors (/proc/self/fd,
 /// fdinfo).
 bool is_fd_directory(Turn& turn, i32 fd);
