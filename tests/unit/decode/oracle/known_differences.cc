@@ -46,8 +46,6 @@ constexpr KnownDifference kKnown[] = {
     {Property::kGprWritten,
      "Zydis lists the address registers of string instructions only in some of its rows",
      [](const Reference&, DecodeStatus, const Insn& insn) { return insn.is_string; }},
-    {Property::kGprRead, "Zydis lists the address registers of string instructions only in some of its rows",
-     [](const Reference&, DecodeStatus, const Insn& insn) { return insn.is_string; }},
     {Property::kGprRead, "leave does not need the old rsp",
      [](const Reference& ref, DecodeStatus, const Insn&) {
        return ref.insn.mnemonic == ZYDIS_MNEMONIC_LEAVE;
@@ -136,10 +134,6 @@ constexpr KnownDifference kKnown[] = {
      [](const Reference& ref, DecodeStatus, const Insn&) {
        return ref.insn.mnemonic == ZYDIS_MNEMONIC_VPTEST || ref.insn.mnemonic == ZYDIS_MNEMONIC_VTESTPS ||
               ref.insn.mnemonic == ZYDIS_MNEMONIC_VTESTPD;
-     }},
-    {Property::kMemory, "monitor and monitorx compute the address rax (SDM 2B)",
-     [](const Reference& ref, DecodeStatus, const Insn&) {
-       return ref.insn.mnemonic == ZYDIS_MNEMONIC_MONITOR || ref.insn.mnemonic == ZYDIS_MNEMONIC_MONITORX;
      }},
     {Property::kMemory, "uiret pops from the stack (SDM 2D)", is_uiret},
     {Property::kGprRead, "uiret pops from the stack (SDM 2D)", is_uiret},
