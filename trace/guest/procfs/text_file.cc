@@ -1,6 +1,7 @@
 #include "trace/guest/procfs/text_file.h"
 
 #include <asm/errno.h>
+#include <asm/resource.h>
 #include <linux/fcntl.h>
 #include <linux/memfd.h>
 
@@ -14,9 +15,31 @@ namespace {
 
 constexpr u64 kBufferBytes = 32 * 1024;  // a line of /proc/self/maps with every byte of its path escaped fits
 
+/// What one of these files may come to; 65530 rows of maps are less.
+constexpr u64 kLargestText = 64 << 20;
+constexpr u64 kPipeBytes = 1 << 20;
+
+struct Limit {
+  u64 soft, hard;
+};
+
+void set_file_limit(const Limit& limit) { raw_syscall(__NR_prlimit64, 0, RLIMIT_FSIZE, arg(&limit), 0); }
+
 }  // namespace
 
+// The kernel ends a process whose memfd grows beyond RLIMIT_FSIZE.
 TextFile::TextFile(const char* name) : buffer_(static_cast<u8*>(engine_reserve(kBufferBytes))) {
+  Limit now;
+  raw_syscall(__NR_prlimit64, 0, RLIMIT_FSIZE, 0, arg(&now));
+  if (now.hard < kLargestText) {
+    open_pipe();
+    return;
+  }
+  if (now.soft < kLargestText) {
+    file_limit_ = now.soft + 1;
+    hard_limit_ = now.hard;
+    set_file_limit({now.hard, now.hard});
+  }
   char full[32];
   format(full, sizeof full, "%s%s", kMemfdPrefix, name);
   SysResult r = raw_syscall(__NR_memfd_create, arg(full), MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -29,16 +52,33 @@ TextFile::TextFile(const char* name) : buffer_(static_cast<u8*>(engine_reserve(k
 
 TextFile::~TextFile() {
   engine_release(buffer_, kBufferBytes);
-  if (fd_ >= 0) raw_syscall(__NR_close, static_cast<u64>(fd_));
+  close(fd_);
+  close(pipe_end_);
+  if (file_limit_ != 0) set_file_limit({file_limit_ - 1, hard_limit_});
+}
+
+void TextFile::open_pipe() {
+  i32 ends[2];
+  error_ = raw_syscall(__NR_pipe2, arg(ends), O_CLOEXEC | O_NONBLOCK);
+  if (failed(error_)) return;
+  fd_ = ends[0];
+  pipe_end_ = ends[1];
+  raw_syscall(__NR_fcntl, static_cast<u64>(pipe_end_), F_SETPIPE_SZ, kPipeBytes);
+}
+
+void TextFile::close(i32& fd) {
+  if (fd >= 0) raw_syscall(__NR_close, static_cast<u64>(fd));
+  fd = -1;
 }
 
 void TextFile::flush() {
+  i32 to = pipe_end_ >= 0 ? pipe_end_ : fd_;
   u64 done = 0;
   while (error_ == 0 && done < used_) {
-    SysResult r = raw_syscall(__NR_write, static_cast<u64>(fd_), arg(buffer_ + done), used_ - done);
+    SysResult r = raw_syscall(__NR_write, static_cast<u64>(to), arg(buffer_ + done), used_ - done);
     if (r == -EINTR) continue;
     if (failed(r)) {
-      error_ = r;
+      error_ = r == -EAGAIN ? -EFBIG : r;  // more than the pipe holds
     } else {
       done += static_cast<u64>(r);
     }
@@ -67,6 +107,13 @@ void TextFile::seal() {
 SysResult TextFile::finish(u64 flags) {
   flush();
   if (error_ != 0) return error_;
+  if (pipe_end_ >= 0) {
+    raw_syscall(__NR_fcntl, static_cast<u64>(fd_), F_SETFL, flags & O_NONBLOCK);
+    raw_syscall(__NR_fcntl, static_cast<u64>(fd_), F_SETFD, (flags & O_CLOEXEC) != 0 ? FD_CLOEXEC : 0);
+    i32 result = fd_;
+    fd_ = -1;
+    return result;
+  }
   seal();
   // A second open file description, read-only and at offset 0, takes the place of the first.
   char link[32];

@@ -5,7 +5,8 @@
 
 namespace detrec::guest::procfs {
 
-/// Collects text in a memfd. finish() turns it into a read-only descriptor, the lowest that is free.
+/// Collects text in a memfd, or in a pipe where RLIMIT_FSIZE allows no file of that size. finish() turns it
+/// into a read-only descriptor, the lowest that is free.
 class TextFile {
  public:
   /// `name` (at most 15 characters) shows up in readlink of the descriptor, which procfs::readlink translates
@@ -20,10 +21,15 @@ class TextFile {
   SysResult finish(u64 flags);
 
  private:
+  void open_pipe();
   void flush();
   void seal();
+  void close(i32& fd);
 
-  i32 fd_ = -1;
+  i32 fd_ = -1;         ///< the memfd, or the pipe's end to read from
+  i32 pipe_end_ = -1;   ///< the pipe's end to write to
+  u64 file_limit_ = 0;  ///< RLIMIT_FSIZE to put back; 0: not changed
+  u64 hard_limit_ = 0;
   SysResult error_ = 0;
   u8* buffer_;
   u64 used_ = 0;
