@@ -96,7 +96,7 @@ static void run(const char* name, long (*call)(void), void (*helper)(void), int 
     REQUIRE(sigaction(SIGALRM, &action, NULL) == 0);
     calls = 0;
     help = restart && restarts ? helper : NULL;
-    struct itimerval timer = {{0, 0}, {0, 30000}};
+    struct itimerval timer = {{0, 0}, {0, 150000}};
     REQUIRE(setitimer(ITIMER_REAL, &timer, NULL) == 0);
     errno = 0;
     long result = call();
