@@ -26,7 +26,7 @@
 
 namespace detrec::core {
 
-/// What one step() did. A caller steps again at once after kGranted, kSkip and kProgress; after the others
+/// What one step() did. A caller steps again at once after kGranted and kSkip; after the others
 /// when something happened: a message, a report of the host.
 enum class StepKind : std::uint8_t {
   kNotStarted,    ///< nobody is registered yet (TURN-8)
@@ -222,6 +222,8 @@ class Core {
   /// The POSIX timer table of a process, shared by its threads (TIMED-15).
   PosixTimerTable& posix_timers(ProcessId process) { return posix_tables_[process]; }
   CpuBook& cpu() { return cpu_; }
+  /// Every thread ever registered, for ordering constraints (FORK-5).
+  const std::vector<ThreadId>& creation_order() const { return creation_order_; }
   /// A watch on a thread's request slot: filled, exited or still empty (TURN-7).
   enum class RequestState : std::uint8_t { kEmpty, kFilled, kExited };
   SlotId watch_request(ThreadId tid);
@@ -270,7 +272,7 @@ class Core {
   };
   enum class Decided : std::uint8_t { kGranted, kSkipped, kFailed };
 
-  // core_admission.cc: admission, replies
+  // steps/admission.cc: admission, replies
   bool given_up(ThreadId tid) const { return given_up_.contains(tid); }
   bool failed_or_refused(const Call& call) const;
   void reply_now(CallId id, ThreadId tid, LogicalTime clock, Answer answer, bool timed = true);
@@ -287,7 +289,7 @@ class Core {
   bool admit(CallId id, const Message& m);
   void dispatch(CallId id, const Message& m);
 
-  // core_handlers.cc: one function per message that needs more than a line
+  // steps/handlers.cc: one function per message that needs more than a line
   void on_resources(CallId id, const Message& m, const ResourceRequest& request, const Capability& capability,
                     bool parkable);
   void on_register_child(CallId id, const Message& m, const RegisterChild& r);
@@ -306,7 +308,7 @@ class Core {
   void on_dequeued(CallId id, const Message& m, const SignalDequeued& r);
   ChildStatus child_status(ProcessId parent, ProcessId child) const;
 
-  // core_turn.cc: the loop
+  // steps/turn.cc: the loop
   bool physical_hold() const;
   bool vfork_hold();
   bool barrier_children_blocked() const;  ///< then the queue counts as empty
@@ -330,7 +332,7 @@ class Core {
   void terminal(std::string text, int status);
   void note_loop_wake() { ++loop_wakes_; }
 
-  // core_threads.cc: registration, slots, pools, death
+  // steps/threads.cc: registration, slots, pools, death
   TurnRecord* record(ThreadId tid);
   const TurnRecord* record(ThreadId tid) const;
   void renew_slots(ThreadId tid);
@@ -358,7 +360,7 @@ class Core {
   std::optional<ThreadId> signal_target(ProcessId process, ThreadId preferred);
   bool proof_matches(ThreadId parent, ThreadId child, AddressSpaceId as, bool shares) const;
 
-  // core_exec.cc
+  // steps/exec.cc
   bool prepare_exec(ThreadId caller, const PrepareExec& p, AddressSpaceId header);
   void end_exec(ProcessId process, ThreadId caller, AddressSpaceId as, bool success);
   bool observe_sibling(ProcessId process, ThreadId tid, AddressSpaceId as);
@@ -367,7 +369,7 @@ class Core {
   void on_exec_completed(CallId id, const Message& m, const ExecCompleted& r);
   void drop_barriers_naming(ThreadId tid);
 
-  // core_park.cc
+  // steps/park.cc
   Protocol<Done> install_origin(ThreadId tid, const Origin& origin);
   void protocol_failure(std::optional<ThreadId> tid, std::optional<ProcessId> process,
                         const ProtocolFailure& failure);
@@ -383,7 +385,7 @@ class Core {
   void retire_parked(ThreadId tid);
   void drop_parked_of_slot(SlotId slot);
 
-  // core_signal.cc
+  // steps/signal.cc
   bool process_has_permit(ProcessId process) const;
   void expire_real_timer(ProcessId process, LogicalTime deadline);
   Protocol<TerminalProcess> classify(ProcessId process) const;
@@ -464,7 +466,6 @@ class Core {
   // Calls.
   std::vector<Call> calls_;
   std::vector<CallIndex> free_calls_;
-  std::unordered_map<SlotId, CallIndex> waiting_;  ///< by response slot
   std::map<ThreadId, std::vector<std::tuple<CallIndex, StartThread, ThreadClock>>> starting_;
   std::deque<Ready> ready_;
   std::vector<Reply> replies_;

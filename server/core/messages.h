@@ -48,6 +48,7 @@ struct ResumeTicket {
 // ---------------------------------------------------------------------------------------------------
 struct RequestResources {
   ResourceRequest request;
+  std::vector<ChaosEpoch> epochs = {};  ///< of a priority point: epoch changes not recorded yet (PREEMPT-18)
 };
 struct RequestParkable {
   ResourceRequest request;

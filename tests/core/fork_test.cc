@@ -202,7 +202,7 @@ TEST(Fork, S_FORK_17_first_grants_carry_histories) {
   rig->queue_.remove(T(17));
   const CallId first = rig.send(18, StartThread{}), second = rig.send(19, StartThread{});
   rig.step();
-  rig.fill(18);
+  rig->queue_.remove(T(18));
   rig.step();
   ASSERT_NE(rig.get<StartAnswer>(first).history, nullptr);
   EXPECT_EQ(*rig.get<StartAnswer>(first).history, h);
@@ -374,6 +374,11 @@ TEST(Vfork, S_VFORK_7_priority_of_the_child) {
   Rig chaos(config);
   chaos->vfork_random_[T(3)] = 41;
   EXPECT_EQ(chaos->initial_priority(T(5), T(3), std::nullopt, true), Priority{42});
+  chaos->vfork_random_.clear();
+  chaos.root(3);
+  chaos.fill(3, Resource::vfork_block({T(3), 1}, 99));
+  chaos.step();
+  EXPECT_EQ(chaos->initial_priority(T(5), T(3), std::nullopt, true), Priority{100});
   chaos->vfork_random_.clear();
   EXPECT_DEATH(chaos->initial_priority(T(5), T(3), std::nullopt, true), "no random value");
 }

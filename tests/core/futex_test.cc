@@ -278,12 +278,15 @@ TEST(Robust, S_ROBUST_1_only_members_complete_a_batch) {
         EXPECT_EQ(fx.releases, 0 + (fx.batch.released() ? 1 : 0));
       };
       foreign(30);
+      const std::vector<int> queue = fx.rig.queued();
       EXPECT_EQ(fx.exit(first, exit0), "ed");
+      EXPECT_EQ(fx.rig.queued(), queue);
       EXPECT_EQ(fx.waiters(), 2u);
       EXPECT_EQ(fx.rig->turn().value, 0u);
       EXPECT_EQ(fx.rig->clock().value(), E(37));
       foreign(31);
       EXPECT_EQ(fx.exit(second, exit0), "ewd");
+      EXPECT_EQ(fx.rig.queued(), queue);
       EXPECT_EQ(fx.waiters(), 1u);
       EXPECT_EQ(fx.releases, 1);
       foreign(32);

@@ -1,73 +1,81 @@
 #!/usr/bin/env python3
 """Breaks chosen lines of the core, one a group, and expects a failing test for each.
 
-    mutate.py ROOT WORKDIR [GROUP ...]
+    mutate.py ROOT BUILD [GROUP ...]
 
-Works on a copy of server/core and tests/core in WORKDIR, which is kept for the next time. Status 1 when a mutant
+BUILD is a Ninja build of ROOT in which core_tests is up to date; neither tree is changed. Status 1 when a mutant
 survives, 2 when the unchanged tree fails or a line to change is not there.
 """
 import pathlib
-import shutil
+import shlex
 import subprocess
 import sys
+import tempfile
 
 # group: (file in server/core, line, broken line). The first occurrence is changed.
 MUTANTS = {
-    "TIME": ("core_turn.cc", "if (may_charge && last_charged_) {", "if (may_charge) {"),
-    "TURN": ("core_turn.cc", "++r.epoch;", ";"),
+    "TIME": ("steps/turn.cc", "if (may_charge && last_charged_) {", "if (may_charge) {"),
+    "TURN": ("steps/turn.cc", "++r.epoch;", ";"),
     "RUNQ": ("sched/run_queue.cc", "% 200 != 0", "% 201 != 0"),
-    "FORK": ("core_threads.cc", "flags.has(CloneFlags::kChildClearTid) ? child_tid_address : 0", "child_tid_address"),
-    "VFORK": ("core_turn.cc", "if (!barrier.child) return true;", "if (!barrier.child) return false;"),
+    "FORK": ("steps/threads.cc", "flags.has(CloneFlags::kChildClearTid) ? child_tid_address : 0", "child_tid_address"),
+    "VFORK": ("steps/turn.cc", "if (!barrier.child) return true;", "if (!barrier.child) return false;"),
     "TIMED": ("sched/timed_events.cc", "it->second.deadline = event.deadline + it->second.interval;",
               "it->second.deadline = event.deadline;"),
     "FUTEX": ("sched/futex_table.cc", "if (fuzz == nullptr && chosen.size() == count) break;", ";"),
-    "PARK": ("core_park.cc", "parked.cycle = ticket.cycle;", ";"),
+    "PARK": ("steps/park.cc", "parked.cycle = ticket.cycle;", ";"),
     "RTIMER": ("signal/real_timers.cc", "t.sequence = notice.sequence;", ";"),
-    "SIG": ("core_signal.cc", "if (fenced) fences_.erase(fence);", ";"),
-    "CHILD": ("core_signal.cc", "completed_[key] = {it->second.completion, it->second.result};", ";"),
-    "EXEC": ("core_exec.cc", "given_up_.insert(caller);", ";"),
-    "EXIT": ("core_threads.cc", "waits_.mark_exited(process);", ";"),
-    "WAIT": ("core_turn.cc", "if (ready.child || !ready.any)", "if (ready.child)"),
-    "RPC": ("core_admission.cc", "const bool dead = dead_or_stale(call.sender, call.as);", "const bool dead = false;"),
+    "SIG": ("steps/signal.cc", "if (fenced) fences_.erase(fence);", ";"),
+    "CHILD": ("steps/signal.cc", "completed_[key] = {it->second.completion, it->second.result};", ";"),
+    "EXEC": ("steps/exec.cc", "given_up_.insert(caller);", ";"),
+    "EXIT": ("steps/threads.cc", "waits_.mark_exited(process);", ";"),
+    "WAIT": ("steps/turn.cc", "if (ready.child || !ready.any)", "if (ready.child)"),
+    "RPC": ("steps/admission.cc", "const bool dead = dead_or_stale(call.sender, call.as);", "const bool dead = false;"),
     "PORT": ("pools/pools.cc", "next_ = port;", ";"),
     "TRACE": ("replay/replayer.cc", "cursor_ = at + 1;", "cursor_ = at;"),
     "PREEMPT": ("replay/slices.cc", "++next_change_;", ";"),
 }
 
-CMAKE = """cmake_minimum_required(VERSION 3.25)
-project(mutants LANGUAGES CXX)
-set(CMAKE_CXX_STANDARD 20)
-set(CMAKE_CXX_EXTENSIONS OFF)
-set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
-set(CMAKE_CXX_FLAGS "-O0 -g0")
-include(CTest)
-include(cmake/targets.cmake)
-add_subdirectory(server/core)
-add_subdirectory(tests/core)
-set_target_properties(core_tests PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 5)
-"""
+
+class Build:
+    """An up-to-date build of core_tests. A mutant is one object, linked before the library that defines it too."""
+
+    def __init__(self, root, build):
+        self.root, self.build = root, build
+        commands = self.ninja("-t", "commands", "core_tests").splitlines()
+        compile_line = next(c for c in reversed(commands) if "/server/core/" in c and " -c " in c)
+        words = shlex.split(compile_line)
+        self.compiler = []
+        skip = False
+        for word in words:
+            if skip or word in ("-o", "-c", "-MT", "-MF"):
+                skip = not skip
+            elif word != "-MD":
+                self.compiler.append(word)
+        link = next(c for c in reversed(commands) if " -o bin/core_tests" in c)
+        self.link = shlex.split(link.split("&&")[1] if "&&" in link else link)
+
+    def ninja(self, *args):
+        return subprocess.run(["ninja", "-C", self.build, *args], check=True, stdout=subprocess.PIPE, text=True).stdout
+
+    def link_with(self, source, work):
+        """The test program with `source` in place of the library's own; None when it does not compile."""
+        objects = [str(work / "mutant.o")]
+        compiled = subprocess.run([*self.compiler, "-Wno-error", "-O0", "-g0", "-o", objects[0], "-c", str(source)], cwd=self.build)
+        if compiled.returncode:
+            return None
+        at = self.link.index("-o")
+        command = self.link[:at] + objects + ["-Wl,--allow-multiple-definition", "-o", str(work / "mutant")]
+        subprocess.run(command + self.link[at + 2:], cwd=self.build, check=True)
+        return work / "mutant"
 
 
-def sync(source, target):
-    """Copies what differs, so that unchanged files are not built again."""
-    for path in source.rglob("*"):
-        if path.is_file():
-            copy = target / path.relative_to(source)
-            if not copy.exists() or copy.read_bytes() != path.read_bytes():
-                copy.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy(path, copy)
-
-
-def build_and_test(work):
-    built = subprocess.run(["ninja", "-C", work / "build", "-j2", "core_tests"], stdout=subprocess.PIPE,
-                           stderr=subprocess.STDOUT, text=True)
-    if built.returncode:
-        return "does not build:\n" + built.stdout[-2000:]
+def verdict_of(program):
+    """How the tests fail; None when they pass."""
     try:
-        run = subprocess.run([work / "build/bin/core_tests", "--gtest_fail_fast", "--gtest_brief=1"],
-                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=120)
+        run = subprocess.run([program, "--gtest_fail_fast", "--gtest_brief=1"], stdout=subprocess.PIPE,
+                             stderr=subprocess.STDOUT, text=True, timeout=300)
     except subprocess.TimeoutExpired:
-        return "hangs"
+        return "a hang"
     if run.returncode == 0:
         return None
     failed = [line for line in run.stdout.splitlines() if "FAILED  ]" in line]
@@ -75,37 +83,31 @@ def build_and_test(work):
 
 
 def main():
-    root, work = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
+    root, build = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
     groups = sys.argv[3:] or list(MUTANTS)
-    work.mkdir(parents=True, exist_ok=True)
-    for part in ("cmake", "server/core", "tests/core"):
-        sync(root / part, work / part)
-    top = work / "CMakeLists.txt"
-    if not top.exists() or top.read_text() != CMAKE:
-        top.write_text(CMAKE)
-    subprocess.run(["cmake", "-S", work, "-B", work / "build", "-G", "Ninja"], check=True, stdout=subprocess.DEVNULL)
-    broken = build_and_test(work)
+    broken = verdict_of(build / "bin/core_tests")
     if broken:
-        print(f"the unchanged tree: {broken}")
+        print(f"the unchanged tree fails: {broken}")
         return 2
+    tools = Build(root, build)
     survivors = 0
-    for group in groups:
-        name, line, mutant = MUTANTS[group]
-        path = work / "server/core" / name
-        text = path.read_text()
-        if line not in text:
-            print(f"{group}: {name} has no line {line!r}")
-            return 2
-        path.write_text(text.replace(line, mutant, 1))
-        try:
-            verdict = build_and_test(work)
-        finally:
-            path.write_text(text)
-        if verdict is None or verdict.startswith("does not build"):
-            survivors += 1
-            print(f"{group}: SURVIVED {line!r} {verdict or ''}", flush=True)
-        else:
-            print(f"{group}: killed by {verdict}", flush=True)
+    with tempfile.TemporaryDirectory() as scratch:
+        work = pathlib.Path(scratch)
+        for group in groups:
+            name, line, mutant = MUTANTS[group]
+            text = (root / "server/core" / name).read_text()
+            if line not in text:
+                print(f"{group}: {name} has no line {line!r}")
+                return 2
+            source = work / pathlib.Path(name).name
+            source.write_text(text.replace(line, mutant, 1))
+            program = tools.link_with(source, work)
+            verdict = verdict_of(program) if program else None
+            if verdict is None:
+                survivors += 1
+                print(f"{group}: SURVIVED {line!r}", flush=True)
+            else:
+                print(f"{group}: killed by {verdict}", flush=True)
     print(f"{len(groups) - survivors} of {len(groups)} mutants killed")
     return 1 if survivors else 0
 

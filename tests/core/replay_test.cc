@@ -167,6 +167,17 @@ TEST(Trace, S_TRACE_11_stack_points) {
   EXPECT_EQ(rig->effects<TakeStackTrace>().size(), 2u);
 }
 
+TEST(Trace, TRACE_24_with_replay_a_point_names_the_recorded_event) {
+  CoreConfig config = cancelling();
+  config.replay_schedule = {ticks(17, 1), ticks(17, 2), pre(17, kRead), other(17)};
+  config.stack_points = {2};
+  auto rig = fx_one(true, config);
+  EXPECT_FALSE(
+      rig->get<TraceAnswer>(rig->send(17, TraceEvent{other(17)})).print_stack);  // resyncs onto event 3
+  auto again = fx_one(true, config);
+  EXPECT_TRUE(again->get<TraceAnswer>(again->send(17, TraceEvent{pre(17, kRead)})).print_stack);
+}
+
 TEST(Trace, S_TRACE_12_empty_batches) {  // TRACE-4: a core without sequential mode does not exist (SHUT-3)
   auto rig = fx_one(true, recording());
   rig->send(17, TraceEvent{ticks(17, 0)});
@@ -431,8 +442,8 @@ TEST(Preempt, S_PREEMPT_8_priority_points_are_recorded) {
     auto rig = fx_one(true, config);
     rig->core->writer_->add_thread(T(17), {1000});
     rig->core->pending_epochs_[T(17)] = {{ns(10), 1, {}}, {ns(20), 2, {}}};
-    rig->send(17,
-              RequestResources{ResourceRequest::one(Resource::priority_point({20}, ns(50), 7, 0x401000))});
+    rig->send(17, RequestResources{ResourceRequest::one(Resource::priority_point({20}, ns(50), 7, 0x401000)),
+                                   {{ns(10), 1, {}}, {ns(20), 2, {}}}});
     rig->step();
     const PreemptionHistory& h = rig->core->writer_->record().threads.at(T(17));
     EXPECT_EQ(h.epochs.size(), schedule_replay ? 0u : 2u);

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "server/core/base/ids.h"
@@ -35,7 +36,7 @@ class CreationTree {
   };
   void collect(ThreadId tid, std::vector<ThreadId>& out) const;
   std::string print(ThreadId tid) const;
-  std::map<ThreadId, Entry> entries_;
+  std::unordered_map<ThreadId, Entry> entries_;
   std::vector<ThreadId> roots_;
 };
 

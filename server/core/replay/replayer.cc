@@ -54,7 +54,10 @@ Replayer::Advice Replayer::observe(const ScheduleEvent& seen) {
       break;
     }
   }
-  if (consumed) ++consumed_;
+  if (consumed) {
+    ++consumed_;
+    advice.recorded = cursor_ - 1;
+  }
   if (const ScheduleEvent* following = next(); following != nullptr && following->tid != seen.tid) {
     if (!consumed) ++total_.at_switch, ++mine.at_switch;
     const bool pre = seen.op.kind == OperationKind::kSyscall && seen.op.phase == SyscallPhase::kPre;

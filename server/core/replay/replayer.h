@@ -29,7 +29,8 @@ class Replayer {
     ThreadId next;                     ///< of a switch
     std::optional<LogicalTime> slice;  ///< TRACE-20, for the thread that goes on
     bool stop = false;
-    bool guided = true;  ///< false: the expected events are exhausted
+    std::optional<std::uint64_t> recorded;  ///< number of the recorded event that was consumed
+    bool guided = true;                     ///< false: the expected events are exhausted
   };
   Replayer(std::vector<ScheduleEvent> expected, ReplayStop stop, bool stop_when_exhausted)
       : expected_(std::move(expected)), stop_(stop), stop_when_exhausted_(stop_when_exhausted) {}

@@ -66,6 +66,13 @@ Resource Resource::external(ResourceKind kind, ExternalOpId op) {
   return r;
 }
 
+Resource Resource::vfork_block(ExternalOpId op, std::optional<std::uint64_t> chaos_draw) {
+  Resource r = external(ResourceKind::kVforkBlock, op);
+  r.write = chaos_draw.has_value();
+  r.ticks = chaos_draw.value_or(0);
+  return r;
+}
+
 Resource Resource::wait_child(ProcessId parent, WaitSpec spec) {
   Resource r = of(ResourceKind::kWaitChild);
   r.process = parent;

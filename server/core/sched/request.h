@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -89,6 +90,8 @@ struct Resource {
   static Resource polled_io(bool write = true);
   static Resource of(ResourceKind kind);
   static Resource external(ResourceKind kind, ExternalOpId op);
+  /// `chaos_draw`: what the child's priority is derived from in chaos mode (VFORK-4).
+  static Resource vfork_block(ExternalOpId op, std::optional<std::uint64_t> chaos_draw);
   static Resource wait_child(ProcessId parent, WaitSpec spec);
   static Resource wait_physical(ProcessId child);
   static Resource priority_point(Priority priority, LogicalTime time = {}, std::uint64_t ticks = 0,

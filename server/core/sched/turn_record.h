@@ -71,6 +71,7 @@ struct ReadyReadWitness {
 struct TurnRecord {
   Slot<RequestFill> request;
   Slot<TurnReply> response;
+  std::uint32_t call = 0;  ///< 1 + index of the message that waits for the response; 0: none
   std::uint64_t child_tid_address = 0;
   std::uint64_t epoch = 0;
   TurnOwner owner;

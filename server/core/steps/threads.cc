@@ -32,6 +32,7 @@ void Core::renew_slots(ThreadId tid) {
   TurnRecord& r = arena_.turn(row);
   r.request = Slot<RequestFill>(arena_.new_slot());
   r.response = Slot<TurnReply>(arena_.new_slot());
+  r.call = 0;
   queue_.set_unfilled(row, true);
 }
 
@@ -44,6 +45,7 @@ void Core::fill_request(ThreadId tid, const ResourceRequest& request) {
   }
   r.request.fill({false, request});
   queue_.set_unfilled(row, false);
+  if (watches_.empty()) return;
   if (const auto it = watches_.find(r.request.id()); it != watches_.end()) it->second = RequestState::kFilled;
 }
 
@@ -58,10 +60,9 @@ void Core::replace_request(ThreadId tid, const ResourceRequest& request) {
 void Core::fill_response(ThreadId tid, const TurnReply& reply, std::optional<ObservationControl> control) {
   TurnRecord& r = arena_.turn(arena_.find(tid));
   r.response.fill(reply);
-  const auto it = waiting_.find(r.response.id());
-  if (it == waiting_.end()) return;
-  ready_.push_back({it->second, reply, std::move(control)});
-  waiting_.erase(it);
+  if (r.call == 0) return;
+  ready_.push_back({r.call - 1, reply, std::move(control)});
+  r.call = 0;
 }
 
 SlotId Core::watch_request(ThreadId tid) {
@@ -294,7 +295,7 @@ void Core::kill_thread(ThreadId tid, AddressSpaceId as) {
   } else if (config_.cancel_killed_requests && !failed() && !r->response.filled()) {  // EXIT-4, FUTEX-12
     fill_response(tid, {TurnReplyKind::kSignaled, {}, {}});
   }
-  waiting_.erase(r->response.id());
+  if (r->call != 0) free_call(std::exchange(r->call, 0) - 1);  // stays pending for the backend to abandon
   queue_.clear_persistent(tid);
   drop_registration(tid);
   auto& live = live_[process];

@@ -149,7 +149,7 @@ void Core::await_response(ThreadId tid, CallIndex call) {
     ready_.push_back({call, r->response.value(), std::nullopt});
   } else {
     r->response.wait();
-    waiting_[r->response.id()] = call;
+    r->call = call + 1;
   }
 }
 

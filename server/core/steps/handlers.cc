@@ -18,7 +18,10 @@ void Core::dispatch(CallId id, const Message& m) {
   const auto answer = [&](Answer a) { reply_now(id, me, m.clock.value(), std::move(a)); };
   std::visit(
       Overloaded{
-          [&](const RequestResources& r) { on_resources(id, m, r.request, {}, false); },
+          [&](const RequestResources& r) {
+            if (!r.epochs.empty()) pending_epochs_[me] = r.epochs;
+            on_resources(id, m, r.request, {}, false);
+          },
           [&](const RequestParkable& r) { on_resources(id, m, r.request, r.capability, true); },
           [&](const ResumeParked& r) {  // PARK-38
             const auto it = parked_.find(r.ticket.continuation);
@@ -380,13 +383,12 @@ void Core::on_trace(CallId id, const Message& m, const TraceEvent& r) {  // TRAC
     event.end.reset();
     if (exec) first_exec_passed_ = true;
   }
-  const ScheduleEvent* expected = replayer_ ? replayer_->next() : nullptr;
-  const bool point_agrees = !replayer_ || (expected != nullptr && expected->consistent(event));
-  const std::uint64_t number = replayer_ ? replayer_->consumed() : events_recorded_;
+  std::optional<std::uint64_t> number = events_recorded_;  // TRACE-24: of the recorded event when replaying
   bool yields = false;
   if (replayer_) {  // TRACE-10
     const Replayer::Advice advice = replayer_->observe(event);
     out.slice = advice.slice;
+    number = advice.recorded;
     if (advice.stop) {
       terminal(fmt::format("divergence: thread {} did {}\n{}", m.sender.value, event.text(),
                            replayer_->describe()),
@@ -410,12 +412,14 @@ void Core::on_trace(CallId id, const Message& m, const TraceEvent& r) {  // TRAC
     if (writer_) writer_->add_event(event);
     ++events_recorded_;
   }
-  if (const auto point = std::lower_bound(config_.stack_points.begin(), config_.stack_points.end(), number);
-      point != config_.stack_points.end() && *point == number && point_agrees) {  // TRACE-24
+  const auto point = number
+                         ? std::lower_bound(config_.stack_points.begin(), config_.stack_points.end(), *number)
+                         : config_.stack_points.end();
+  if (point != config_.stack_points.end() && *point == *number) {
     config_.stack_points.erase(point);
     out.print_stack = true;
     out.stack_signal = config_.stack_signal;
-    effects_.push_back(TakeStackTrace{m.sender, number, config_.stack_signal});
+    effects_.push_back(TakeStackTrace{m.sender, *number, config_.stack_signal});
     if (config_.stack_signal) effects_.push_back(DeliverSignal{m.sender, *config_.stack_signal});  // TRACE-25
   }
   if (!yields || record(m.sender) == nullptr) {

@@ -13,7 +13,10 @@ void Core::announce() {
 
 StepResult Core::step() {
   announce();
-  if (failed()) return {StepKind::kFailed, {}};  // FAIL-6, FAIL-7
+  if (failed()) {  // FAIL-6, FAIL-7: nothing is granted, but clean-up's removals and wake-ups reach the queue
+    drain();
+    return {StepKind::kFailed, {}};
+  }
   if (terminal_ended_) return {StepKind::kTerminal, {}};
   if (!started_) return {StepKind::kNotStarted, {}};
   ++iterations_;
@@ -434,6 +437,7 @@ Core::Decided Core::decide(ThreadId tid) {
         if (!barriers_.emplace(tid, VforkBarrier{}).second) fatal("thread {} has a vfork barrier", tid.value);
         const Origin& origin = record(tid)->origin;
         proofs_[tid] = {process_of(tid), origin.as};
+        if (resource.write) vfork_random_[tid] = resource.ticks;
       }
       const Decided decided = grant(tid, true, false, false);
       if (decided == Decided::kGranted) {
