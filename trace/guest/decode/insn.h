@@ -26,7 +26,8 @@ enum class DecodeStatus : std::uint8_t {
   kOk,
   kTruncated,  ///< the instruction needs more bytes than are available
   kInvalid,    ///< executing it raises #UD
-  kTooLong,    ///< it is longer than 15 bytes: executing it raises #GP(0), not #UD
+  kTooLong,  ///< it is longer than 15 bytes: executing it raises #GP(0), not #UD. What is invalid anyway (REX
+             ///< before VEX, say) is called so whatever its length
 };
 
 enum class Encoding : std::uint8_t { kLegacy, kVex, kEvex, kXop };

@@ -4,6 +4,8 @@
 // want them all. Effects, where it completes: no register or flag changes but those we call written; what is
 // written depends neither on registers and flags that we do not call read nor, for flags that surely change,
 // on their old values.
+// Expected differences: #UD of what this processor lacks; "we refuse" where an invalid encoding is also too
+// long (#GP), and for vmcall in a virtual machine, which its hypervisor answers.
 #include <fmt/format.h>
 
 #include <algorithm>
