@@ -83,7 +83,7 @@ TEST(Exec, S_EXEC_1_a_worker_s_exec_by_reload) {
   EXPECT_EQ(rig->clock[17].inherited(), ns(0));
 }
 
-TEST(Exec, S_EXEC_2_the_leader_s_exec) {  // EXEC-15 belongs to backends with host handles
+TEST(Exec, S_EXEC_2_the_leader_s_exec) {  // without host ids, which we do not need
   auto rig = pair_of();
   for (const int t : {17, 18}) rig->as[t] = AS(17, 1);
   rig->core->record(T(18))->child_tid_address = 0x1234;

@@ -278,7 +278,7 @@ TEST(Trace, S_TRACE_18_recorded_in_order) {
 }
 
 TEST(Trace,
-     S_TRACE_19_stack_signals) {  // the trace itself (TRACE-8, TRACE-26) is taken by who reads guest memory
+     S_TRACE_19_stack_signals) {  // the trace itself is taken by who reads guest memory
   CoreConfig config = recording();
   config.stack_points = {0};
   config.stack_signal = Signal{40};

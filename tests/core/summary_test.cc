@@ -344,15 +344,17 @@ TEST(Fail, S_FAIL_11_one_line) {
   EXPECT_EQ(rig.log.count("run failed"), 1);
 }
 
-TEST(Shut, S_SHUT_4_a_normal_end) {
+TEST(Shut, S_SHUT_4_SHUT_1_a_normal_end) {
   auto rig = fx_one();
   rig->send(17, rig->leaving(17, 17, 5));
   StepKind kind = rig->kind();
   while (kind == StepKind::kSkip) kind = rig->kind();
   EXPECT_EQ(kind, StepKind::kFinished);
   const std::string path = temp_path("summary.json");
-  std::string error;
-  EXPECT_TRUE(FileDestination(path).write(rig->core->summary()->json(), error)) << error;
+  LogBuffer log;
+  const RunSummary summary = *rig->core->summary();
+  EXPECT_FALSE(write_summary(summary, {path, false, 2}, log));
+  EXPECT_EQ(log.count(summary.comparison_text()), 1);
   EXPECT_EQ(nlohmann::json::parse(read_file(path))["syscall_count"], 5);
   ::unlink(path.c_str());
 }
@@ -386,6 +388,23 @@ TEST(Port, PORT_1_the_kernel_s_range) {
   const PortRange range = kernel_port_range();
   EXPECT_LE(range.first, range.last);
   EXPECT_GT(range.first, 0);
+}
+
+TEST(Sum, SUM_14_the_end_of_a_run) {
+  int fds[2];
+  ASSERT_EQ(::pipe(fds), 0);
+  LogBuffer log;
+  const RunSummary summary = sample();
+  EXPECT_FALSE(write_summary(summary, {std::nullopt, true, fds[1]}, log));
+  EXPECT_TRUE(log.lines.empty());
+  std::string text(8'192, 0);
+  text.resize(static_cast<std::size_t>(::read(fds[0], text.data(), text.size())));
+  EXPECT_EQ(text, summary.full_text());
+  EXPECT_THAT(text, HasSubstr("detrec run summary"));
+  EXPECT_TRUE(
+      write_summary(summary, {"/", false, 2}, log));  // a directory: the error is told, the log is written
+  EXPECT_FALSE(log.lines.empty());
+  ::close(fds[0]), ::close(fds[1]);
 }
 
 TEST(Sum, SUM_14_the_writer_survives_a_full_non_blocking_descriptor) {

@@ -62,4 +62,19 @@ bool write_fully(int fd, const std::string& text) {
   return true;
 }
 
+std::optional<std::string> write_summary(const RunSummary& summary, const SummaryOutput& output,
+                                         LogSink& log) {
+  std::optional<std::string> failed;
+  if (output.json_path) {
+    std::string error;
+    if (!FileDestination(*output.json_path).write(summary.json(), error)) failed = error;
+  }
+  if (!output.full_text) {
+    summary.log(log);
+  } else if (!write_fully(output.text_fd, summary.full_text())) {
+    failed = std::strerror(errno);
+  }
+  return failed;
+}
+
 }  // namespace detrec::core

@@ -7,6 +7,7 @@
 
 #include "server/core/pools/pools.h"
 #include "server/core/replay/preemption_record.h"
+#include "server/core/report/summary.h"
 
 namespace detrec::core {
 
@@ -45,5 +46,14 @@ PortRange kernel_port_range();
 
 /// Writes all of `text`, also to a non-blocking descriptor that is full for a while (SUM-14).
 bool write_fully(int fd, const std::string& text);
+
+struct SummaryOutput {
+  std::optional<std::string> json_path;
+  bool full_text = false;  ///< with a banner, to `text_fd`; otherwise the comparison view goes to the log
+  int text_fd = 2;
+};
+/// The end of a run (SUM-14): JSON file if one is named, then text or log. The error of a write, if any.
+std::optional<std::string> write_summary(const RunSummary& summary, const SummaryOutput& output,
+                                         LogSink& log);
 
 }  // namespace detrec::core

@@ -7,7 +7,7 @@ namespace detrec::core {
 
 MountIdPool::MountIdPool(std::optional<MountOrders> orders, std::uint32_t last_number) : limit_(last_number) {
   if (!orders) return;
-  if (!orders->captured || !make_ready(*orders)) {
+  if (!orders->captured || !make_ready(*orders)) {  // MNT-1
     state_ = State::kInvalid;
     return;
   }

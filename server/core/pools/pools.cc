@@ -42,7 +42,7 @@ SeenTime SeenTime::classify(std::int64_t seconds, std::int64_t nanoseconds) {
 
 InodePool::Entry& InodePool::entry(std::uint64_t host) {
   const auto [it, fresh] = entries_.try_emplace(host, Entry{next_, std::nullopt});
-  if (fresh) hosts_[next_++] = host;
+  if (fresh) hosts_[next_++] = host;  // INODE-1
   return it->second;
 }
 
@@ -73,12 +73,13 @@ std::optional<std::uint64_t> InodePool::host_of(std::uint64_t number) const {
   return it->second;
 }
 
+// DEV-4: the numbers follow this host's order of observation, nothing is promised across hosts.
 std::uint64_t DevicePool::map(std::uint64_t host) {
   return numbers_.try_emplace(host, numbers_.size() + 1).first->second;
 }
 
 void UnsupportedCalls::add(const std::string& name) {
-  if (names_.insert(name).second && report_) report_(name);
+  if (names_.insert(name).second && report_) report_(name);  // UNSUP-1
 }
 
 std::string UnsupportedCalls::format(const std::set<std::string>& names) {

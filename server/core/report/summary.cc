@@ -27,7 +27,7 @@ std::string PreemptionText::full() const {
   return destination ? fmt::format("{}\nwritten to {}", count_line, *destination) : comparison();
 }
 
-std::string RunSummary::json() const {
+std::string RunSummary::json() const {  // SUM-1
   nlohmann::ordered_json j;
   const auto or_null = [](const auto& value) {
     return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json(nullptr);

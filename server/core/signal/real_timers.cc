@@ -47,7 +47,7 @@ TimerOutcome<std::uint64_t> RealTimers::bind(ThreadId tid, ProcessId process, Ad
     t = &timers_[task.process];
     *t = Timer{};
     t->process = task.process;
-    t->birth = ++births_;
+    t->birth = ++births_;  // RTIMER-1
     newest_[process] = task.process;
   }
   bindings_[tid] = {task, as, true};

@@ -40,7 +40,8 @@ CallId Core::send(const Message& m) {
 bool Core::admit(CallId id, const Message& m) {
   const auto* leaving = std::get_if<Deregister>(&m.request);
   const bool dequeued = std::holds_alternative<SignalDequeued>(m.request);
-  if (failed() && leaving == nullptr && !dequeued && !std::holds_alternative<RobustWakes>(m.request))
+  if (failed() && leaving == nullptr && !dequeued &&
+      !std::holds_alternative<RobustWakes>(m.request))  // ROBUST-14
     return false;
   if (is_reconnect(m) || dequeued) return true;
   const bool start = std::holds_alternative<StartThread>(m.request);

@@ -1,5 +1,5 @@
-// Exec with identity take-over, for an engine that is loaded afresh (EXEC-1 .. EXEC-26, EXEC-43 .. EXEC-46,
-// EXEC-55).
+// Exec with identity take-over, for an engine that is loaded afresh (EXEC-1 .. EXEC-14, EXEC-16 .. EXEC-26,
+// EXEC-43 .. EXEC-46, EXEC-55).
 #include "server/core/core.h"
 
 namespace detrec::core {

@@ -166,7 +166,7 @@ Protocol<Done> Core::register_resume(const ResumeTicket& ticket, CallIndex call)
   return Done{};
 }
 
-bool Core::control_barrier() const {  // PARK-12
+bool Core::control_barrier() const {  // PARK-12, CHILD-1
   if (!fences_.empty() || !reservations_.empty() || !retirements_.empty()) return true;
   return std::any_of(parked_.begin(), parked_.end(),
                      [](const auto& p) { return p.second.phase == ParkedRequest::Phase::kAwaitingResume; });

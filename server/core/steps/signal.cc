@@ -212,7 +212,7 @@ void Core::record_final(ProcessKey key, WaitStatus status) {
     reservation.phase = ChildReservation::Phase::kAwaitingPublication;
     reservation.status = status;
   } else {
-    retirements_[key] = status;
+    retirements_[key] = status;  // RETIRE-1
   }
 }
 
