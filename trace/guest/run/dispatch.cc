@@ -25,11 +25,6 @@ void raise(Turn& turn, const translate::FetchFault& f) {
   signal::raise_fault(turn, {f.signo, f.code, f.address, f.trapno, f.error});
 }
 
-/// Flags that a tick may have clobbered, because nothing reads them any more, are shown as zero.
-void settle_flags(Registers& regs) {
-  regs.rflags &= ~static_cast<u64>(translate::dead_status_flags(regs.pc));
-}
-
 /// An indirect transfer arrives at regs.pc: count it and see that the next one finds the table filled.
 CacheAddr arrive(Turn& turn) {
   count_tick(context());
@@ -92,7 +87,6 @@ CacheAddr serve(Turn& turn, Context& c) {
       if (stats != nullptr) ++stats->exits_tick;
       const translate::Site& site = translate::block_index().site(c.exit_arg);
       regs.pc = site.pc;
-      settle_flags(regs);
       return static_cast<CacheAddr>(site.cache);
     }
     case ExitKind::kSyscall: {

@@ -5,7 +5,7 @@
 #include "trace/guest/process.h"
 #include "trace/guest/run/register_hash.h"
 #include "trace/guest/run/ticks.h"
-#include "trace/guest/translate/translator.h"
+#include "trace/guest/translate/code_reader.h"
 
 namespace detrec::guest::run {
 namespace {
@@ -50,6 +50,7 @@ u64 next_deadline(const Thread* thread, u64 used) {
 }
 
 [[noreturn]] void report_stop(Turn& turn, u64 used) {
+  settle_flags(turn.regs());
   wire::Launch& launch = *process().launch;
   wire::StopState& state = launch.stop;
   const Registers& regs = turn.regs();
@@ -92,6 +93,10 @@ void start_stops(Turn& turn) {
 void start_thread_stops(Thread& thread) {
   thread.saved_tick_base = 0;
   thread.saved_tick_deadline = next_deadline(nullptr, 0);
+}
+
+void settle_flags(Registers& regs) {
+  regs.rflags &= ~static_cast<u64>(translate::dead_status_flags(regs.pc));
 }
 
 bool stepping() {

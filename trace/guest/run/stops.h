@@ -16,6 +16,10 @@ void start_thread_stops(Thread& thread);
 /// turn, sets the next deadline) and returns true when registers or the way on may have changed.
 bool at_stop(Turn& turn);
 
+/// Flags that a tick may have clobbered, because nothing reads them any more, are shown as zero: wherever the
+/// registers become visible to the guest or the user.
+void settle_flags(Registers& regs);
+
 /// True while instructions are executed one by one.
 bool stepping();
 /// The pc of the instruction that is being stepped.

@@ -54,7 +54,8 @@ bool BlockIndex::nearly_full() const {
          copies_.size() + 4096 > kMaxCopies;
 }
 
-// Neighbouring pages get neighbouring slots: code is clustered, and so are then the pages of this table that are touched.
+// Neighbouring pages get neighbouring slots: code is clustered, and so are then the pages of this table that
+// are touched.
 u64 BlockIndex::slot(u64 number) const { return (number ^ number >> 19) % kPageSlots; }
 
 u32 BlockIndex::find_page(u64 number) const {

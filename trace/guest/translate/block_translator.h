@@ -105,7 +105,7 @@ class BlockTranslator {
   GuestAddr last_call_ = 0;  ///< the last instruction that is neither copied nor a direct jump
 
   static constexpr int kLoopInsns = 12;  ///< longer loops hide the latency of their tick
-  static constexpr int kLoopCopies = kStripes - 1;
+  static constexpr int kLoopCopies = 3;
   static constexpr int kMaxLoops = 2;
   // A counted call has a tick at its landing and one in its thunk.
   static constexpr int kMaxPending = 2 * kMaxBlockInsns + 8 + 2 * kMaxLoops * kLoopCopies * kLoopInsns;

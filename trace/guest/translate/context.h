@@ -38,7 +38,7 @@ enum class ExitKind : u32 {
   kFault,    ///< entered from the host signal handler: regs are already set
 };
 
-inline constexpr int kStripes = 4;
+inline constexpr int kStripes = 8;
 
 struct Context {
   u32 stripe[kStripes];  ///< counts down; at zero the site leaves the cache

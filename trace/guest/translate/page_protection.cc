@@ -105,7 +105,6 @@ void protect_code_page(Turn&, GuestAddr address) {
   const memory::Mapping* m = memory::find(page);
   if (m == nullptr) return;
   if ((m->prot & kProtWrite) != 0) protect(page, static_cast<int>(m->prot));
-  if (!m->shared) return;
   GuestAddr found[kMaxAliasesOfPage];
   int n = memory::writable_aliases(page, found, kMaxAliasesOfPage);
   for (int i = 0; i < n; ++i) {

@@ -82,7 +82,8 @@ void take(const BlockTranslator& t) {
   cache().cold = raw(t.cold_end());
 }
 
-/// Small programs pay for few small pages; once a program proves large, what it touches from then on comes in huge ones.
+/// Small programs pay for few small pages; once a program proves large, what it touches from then on comes in
+/// huge ones.
 void use_huge_pages_when_large() {
   constexpr u64 kLarge = 1500;  // blocks
   static bool done = false;
@@ -246,11 +247,9 @@ void flush(Turn& turn) {
   cache().cold = kColdBegin;
   ++cache().epoch;
   memset(cache().high, 0, kHighEntries * sizeof(HighEntry));
-  raw_syscall(__NR_madvise, kTableBase, kTableHoleBegin - kTableBase, kMadvDontNeed);
-  raw_syscall(__NR_madvise, kTableHoleEnd, kTableEnd - kTableHoleEnd, kMadvDontNeed);
-  const memory::Mapping* shadow = memory::find(kTableHoleBegin + 0x1000);
-  if (shadow == nullptr)
-    raw_syscall(__NR_madvise, kTableHoleBegin, kTableHoleEnd - kTableHoleBegin, kMadvDontNeed);
+  memory::for_each_table_part([](GuestAddr begin, GuestAddr end,
+                                 void*) { raw_syscall(__NR_madvise, begin, end - begin, kMadvDontNeed); },
+                              nullptr);
 }
 
 bool locate(u64 cache_pc, CachePosition& position) {
