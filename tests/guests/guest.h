@@ -1,7 +1,7 @@
 // What all guest programs share: checks that say what failed, and one way to end.
 //
-// A guest prints what it saw (never an address, a pid or a time, so that two runs print the same) and checks itself
-// as far as it can: EXPECT notes a failure and goes on, guest_result() is main's return value.
+// A guest prints what it saw (never an address, a pid or a time, so that two runs print the same) and checks
+// itself as far as it can: EXPECT notes a failure and goes on, guest_result() is main's return value.
 #pragma once
 
 #include <errno.h>
@@ -21,44 +21,45 @@ static int guest_failures;
 static inline int guest_note_failure(void) { return guest_failures++ < 12; }
 
 /// Notes a failed expectation by its text and line.
-#define EXPECT(condition)                                                    \
-  do {                                                                       \
-    if (!(condition) && guest_note_failure()) {                              \
-      printf("FAILED %s:%d: %s\n", __FILE_NAME__, __LINE__, #condition);     \
-    }                                                                        \
+#define EXPECT(condition)                                                \
+  do {                                                                   \
+    if (!(condition) && guest_note_failure()) {                          \
+      printf("FAILED %s:%d: %s\n", __FILE_NAME__, __LINE__, #condition); \
+    }                                                                    \
   } while (0)
 
-/// Notes two integers that should be equal; both are shown, so use it only where they are no addresses on success.
-#define EXPECT_EQ(actual, expected)                                                                     \
-  do {                                                                                                  \
-    long long actual_value = (long long)(actual), expected_value = (long long)(expected);               \
-    if (actual_value != expected_value && guest_note_failure()) {                                       \
-      printf("FAILED %s:%d: %s is %lld (0x%llx), expected %lld (0x%llx)\n", __FILE_NAME__, __LINE__,    \
-             #actual, actual_value, (unsigned long long)actual_value, expected_value,                   \
-             (unsigned long long)expected_value);                                                       \
-    }                                                                                                   \
+/// Notes two integers that should be equal; both are shown, so use it only where they are no addresses on
+/// success.
+#define EXPECT_EQ(actual, expected)                                                                  \
+  do {                                                                                               \
+    long long actual_value = (long long)(actual), expected_value = (long long)(expected);            \
+    if (actual_value != expected_value && guest_note_failure()) {                                    \
+      printf("FAILED %s:%d: %s is %lld (0x%llx), expected %lld (0x%llx)\n", __FILE_NAME__, __LINE__, \
+             #actual, actual_value, (unsigned long long)actual_value, expected_value,                \
+             (unsigned long long)expected_value);                                                    \
+    }                                                                                                \
   } while (0)
 
 /// Notes a call that should have failed with `error` (and set errno).
-#define EXPECT_ERROR(call, error)                                                                     \
-  do {                                                                                                \
-    errno = 0;                                                                                        \
-    long long call_result = (long long)(call);                                                        \
-    int call_errno = errno;                                                                           \
-    if ((call_result != -1 || call_errno != (error)) && guest_note_failure()) {                       \
-      printf("FAILED %s:%d: %s gave %lld, errno %d; expected -1, errno %d\n", __FILE_NAME__,          \
-             __LINE__, #call, call_result, call_errno, (error));                                      \
-    }                                                                                                 \
+#define EXPECT_ERROR(call, error)                                                                      \
+  do {                                                                                                 \
+    errno = 0;                                                                                         \
+    long long call_result = (long long)(call);                                                         \
+    int call_errno = errno;                                                                            \
+    if ((call_result != -1 || call_errno != (error)) && guest_note_failure()) {                        \
+      printf("FAILED %s:%d: %s gave %lld, errno %d; expected -1, errno %d\n", __FILE_NAME__, __LINE__, \
+             #call, call_result, call_errno, (error));                                                 \
+    }                                                                                                  \
   } while (0)
 
 /// For set-up without which nothing else makes sense.
-#define REQUIRE(condition)                                                                        \
-  do {                                                                                            \
-    if (!(condition)) {                                                                           \
+#define REQUIRE(condition)                                                                          \
+  do {                                                                                              \
+    if (!(condition)) {                                                                             \
       printf("FAILED %s:%d: required %s (errno %d)\n", __FILE_NAME__, __LINE__, #condition, errno); \
-      fflush(stdout);                                                                             \
-      _exit(1);                                                                                   \
-    }                                                                                             \
+      fflush(stdout);                                                                               \
+      _exit(1);                                                                                     \
+    }                                                                                               \
   } while (0)
 
 #ifndef __FILE_NAME__

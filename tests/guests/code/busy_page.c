@@ -1,5 +1,5 @@
-// A page that is executed and written all the time: a counter beside the code, then code that is really changed on such a
-// page, in between plain writes.
+// A page that is executed and written all the time: a counter beside the code, then code that is really
+// changed on such a page, in between plain writes.
 #include "code/jit.h"
 
 int main(void) {

@@ -1,14 +1,17 @@
-// A small code generator in the usual styles: write then protect, all permissions at once, growing, rewriting the same
-// place, pages of many functions, functions that call each other and back into C.
+// A small code generator in the usual styles: write then protect, all permissions at once, growing, rewriting
+// the same place, pages of many functions, functions that call each other and back into C.
 #include "code/jit.h"
 
 static int from_c(int x) { return x * 2 + 1; }
 
 static unsigned char* generate(unsigned char* at, int kind, int value) {
   switch (kind % 4) {
-    case 0: return emit_ret(emit_mov_eax(at, value));
-    case 1: return emit_ret(emit_lea(at, value));
-    case 2: return emit_ret(emit_add(emit_lea(at, value), value));
+    case 0:
+      return emit_ret(emit_mov_eax(at, value));
+    case 1:
+      return emit_ret(emit_lea(at, value));
+    case 2:
+      return emit_ret(emit_add(emit_lea(at, value), value));
     default:
       at = emit_bytes(at, "\x48\x83\xec\x08", 4);  // sub $8, %rsp
       at = emit_far_call(at, (void*)from_c);
@@ -18,10 +21,14 @@ static unsigned char* generate(unsigned char* at, int kind, int value) {
 }
 static int expected(int kind, int value, int x) {
   switch (kind % 4) {
-    case 0: return value;
-    case 1: return x + value;
-    case 2: return x + value + value;
-    default: return x * 2 + 1 + value;
+    case 0:
+      return value;
+    case 1:
+      return x + value;
+    case 2:
+      return x + value + value;
+    default:
+      return x * 2 + 1 + value;
   }
 }
 

@@ -1,5 +1,6 @@
-// Generated code at addresses of all kinds: wherever mmap gives, at fixed places above 4 GiB, above 32 TiB, near the end of
-// the address space, across the 2 GiB line; with rip-relative operands, near calls, returns, jump tables, calls into libc.
+// Generated code at addresses of all kinds: wherever mmap gives, at fixed places above 4 GiB, above 32 TiB,
+// near the end of the address space, across the 2 GiB line; with rip-relative operands, near calls, returns,
+// jump tables, calls into libc.
 #include <signal.h>
 #include <ucontext.h>
 
@@ -63,7 +64,7 @@ static void exercise(const char* what, unsigned char* area, int write_first) {
   unsigned char* next = at;
   at = emit_bytes(at, "\x58\x48\x8d\x15", 4);  // pop %rax; lea area(%rip), %rdx
   at = emit32(at, (int32_t)(area - (at + 4)));
-  at = emit_bytes(at, "\x48\x29\xd0", 3);      // sub %rdx, %rax
+  at = emit_bytes(at, "\x48\x29\xd0", 3);  // sub %rdx, %rax
   at = emit_ret(at);
   // trap: call inner; ret;  inner: int3; ret
   unsigned char* trap = at;

@@ -7,8 +7,13 @@
 
 typedef int (*Code)(int);
 
-enum { kPage = 4096, kReadWrite = PROT_READ | PROT_WRITE, kReadExecute = PROT_READ | PROT_EXEC, kAll = 7,
-       kAnonymous = MAP_PRIVATE | MAP_ANONYMOUS };
+enum {
+  kPage = 4096,
+  kReadWrite = PROT_READ | PROT_WRITE,
+  kReadExecute = PROT_READ | PROT_EXEC,
+  kAll = 7,
+  kAnonymous = MAP_PRIVATE | MAP_ANONYMOUS
+};
 
 static inline unsigned char* emit_bytes(unsigned char* at, const void* bytes, size_t count) {
   memcpy(at, bytes, count);
@@ -41,8 +46,12 @@ static inline unsigned char* emit_branch(unsigned char* at, unsigned char opcode
   *at++ = opcode;
   return emit32(at, (int32_t)((const unsigned char*)target - (at + 4)));
 }
-static inline unsigned char* emit_call(unsigned char* at, const void* target) { return emit_branch(at, 0xe8, target); }
-static inline unsigned char* emit_jmp(unsigned char* at, const void* target) { return emit_branch(at, 0xe9, target); }
+static inline unsigned char* emit_call(unsigned char* at, const void* target) {
+  return emit_branch(at, 0xe8, target);
+}
+static inline unsigned char* emit_jmp(unsigned char* at, const void* target) {
+  return emit_branch(at, 0xe9, target);
+}
 /// movabs $target, %rax; call *%rax
 static inline unsigned char* emit_far_call(unsigned char* at, const void* target) {
   at = emit_bytes(at, "\x48\xb8", 2);

@@ -1,4 +1,5 @@
-// More code than fits anywhere: 60 generations of 2,000 different functions each, on the same 1 MiB and on fresh pages.
+// More code than fits anywhere: 60 generations of 2,000 different functions each, on the same 1 MiB and on
+// fresh pages.
 // @timeout: 60
 #include "code/jit.h"
 

@@ -1,5 +1,5 @@
-// A handler repairs the faulting code: undefined instructions become nops, a fault's page of code is supplied on demand
-// (the first call of each function faults, the handler maps it in).
+// A handler repairs the faulting code: undefined instructions become nops, a fault's page of code is supplied
+// on demand (the first call of each function faults, the handler maps it in).
 #include <signal.h>
 #include <ucontext.h>
 

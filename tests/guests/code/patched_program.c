@@ -1,5 +1,6 @@
-// The program's own functions patched in place: made writable, one redirected by a jump (as hot patching does), a
-// breakpoint inserted and removed by its own trap handler (as debuggers do), restored; its bytes read back as they are.
+// The program's own functions patched in place: made writable, one redirected by a jump (as hot patching
+// does), a breakpoint inserted and removed by its own trap handler (as debuggers do), restored; its bytes
+// read back as they are.
 #include <signal.h>
 #include <ucontext.h>
 

@@ -1,5 +1,5 @@
-// One thread patches, others run: an aligned 8-byte store flips a function between two bodies; every call sees one of the
-// two; after the patcher has ended everyone sees its last one.
+// One thread patches, others run: an aligned 8-byte store flips a function between two bodies; every call
+// sees one of the two; after the patcher has ended everyone sees its last one.
 #include <pthread.h>
 
 #include "code/jit.h"

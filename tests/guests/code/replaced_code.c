@@ -1,5 +1,5 @@
-// Other code at the same address: unmapped and mapped again, mapped over, moved by mremap, a file changed under its
-// mapping, a library replaced, discarded by MADV_DONTNEED.
+// Other code at the same address: unmapped and mapped again, mapped over, moved by mremap, a file changed
+// under its mapping, a library replaced, discarded by MADV_DONTNEED.
 #include <fcntl.h>
 
 #include "code/jit.h"
@@ -59,7 +59,8 @@ int main(void) {
   EXPECT_EQ(((Code)target)(0), 1);
   REQUIRE(mremap(place + kPage, kPage, kPage, MREMAP_MAYMOVE | MREMAP_FIXED, target) == target);
   EXPECT_EQ(((Code)target)(0), 4001);
-  REQUIRE(mremap(place + 3 * kPage, kPage, kPage, MREMAP_MAYMOVE | MREMAP_FIXED, place + kPage) == place + kPage);
+  REQUIRE(mremap(place + 3 * kPage, kPage, kPage, MREMAP_MAYMOVE | MREMAP_FIXED, place + kPage) ==
+          place + kPage);
   EXPECT_EQ(((Code)(place + kPage))(0), 4003);
   // Discarded: private file pages come back as the file is, anonymous ones empty.
   REQUIRE(mmap(place, kPage, kAll, MAP_PRIVATE | MAP_FIXED, fd, 0) == place);

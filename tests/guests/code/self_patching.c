@@ -1,5 +1,6 @@
-// Code that changes itself or its neighbours: an immediate of another function, one of the same page, one of the same
-// block, the very next instruction (with and without a serialising instruction between), the caller's code behind a call.
+// Code that changes itself or its neighbours: an immediate of another function, one of the same page, one of
+// the same block, the very next instruction (with and without a serialising instruction between), the
+// caller's code behind a call.
 #include "code/jit.h"
 
 int main(void) {
@@ -43,7 +44,7 @@ int main(void) {
 
   // With cpuid between (rbx kept in r8).
   writer = page + 2200;
-  at = emit_bytes(writer, "\x49\x89\xd8\x89\x3d", 5);            // mov %rbx, %r8; movl %edi, patch(%rip)
+  at = emit_bytes(writer, "\x49\x89\xd8\x89\x3d", 5);  // mov %rbx, %r8; movl %edi, patch(%rip)
   unsigned char* displacement = at;
   at = emit32(at, 0);
   at = emit_bytes(at, "\x31\xc0\x31\xc9\x0f\xa2\x4c\x89\xc3", 9);  // xor eax; xor ecx; cpuid; mov %r8, %rbx
@@ -51,7 +52,8 @@ int main(void) {
   emit_ret(emit_mov_eax(at, 0));
   for (int i = 0; i < 1000; i++) EXPECT_EQ(((Code)writer)(i), i);
 
-  // An instruction becomes another one: inc %eax (ff c0) turns into dec %eax (ff c8) inside a loop, at every pass.
+  // An instruction becomes another one: inc %eax (ff c0) turns into dec %eax (ff c8) inside a loop, at every
+  // pass.
   //   xor %eax,%eax; mov $10,%ecx; 1: xorb $8, op+1(%rip); op: inc %eax; dec %ecx; jnz 1b; ret
   writer = page + 2400;
   at = emit_bytes(writer, "\x31\xc0\xb9\x0a\x00\x00\x00", 7);
@@ -65,7 +67,8 @@ int main(void) {
   emit_ret(at);
   for (int i = 0; i < 100; i++) EXPECT_EQ(((Code)writer)(0), 0);
 
-  // The callee changes what its caller does when it returns: call f; mov $1, %eax; ret, where f stores edi there.
+  // The callee changes what its caller does when it returns: call f; mov $1, %eax; ret, where f stores edi
+  // there.
   unsigned char* callee = page + 3000;
   unsigned char* caller = page + 3100;
   at = emit_bytes(callee, "\x48\x8b\x04\x24\x89\x78\x01", 7);  // mov (%rsp), %rax; mov %edi, 1(%rax)

@@ -1,5 +1,5 @@
-// Code that the kernel writes: read, pread, readv, recv, recvmsg, getrandom-sized junk replaced, /proc/self/mem,
-// process_vm_writev to ourselves, a result structure stored over code.
+// Code that the kernel writes: read, pread, readv, recv, recvmsg, getrandom-sized junk replaced,
+// /proc/self/mem, process_vm_writev to ourselves, a result structure stored over code.
 #include <fcntl.h>
 #include <sys/random.h>
 #include <sys/socket.h>

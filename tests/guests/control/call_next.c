@@ -1,5 +1,5 @@
-// Calls whose target is the next instruction (the old way to learn the pc), whose return address is popped, moved,
-// compared or jumped to, never returned to.
+// Calls whose target is the next instruction (the old way to learn the pc), whose return address is popped,
+// moved, compared or jumped to, never returned to.
 #include "guest.h"
 
 int main(void) {

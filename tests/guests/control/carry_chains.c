@@ -1,4 +1,5 @@
-// Carries that live across loops, calls and jumps: long additions with adc in loops, through calls and indirect jumps.
+// Carries that live across loops, calls and jumps: long additions with adc in loops, through calls and
+// indirect jumps.
 #include "guest.h"
 
 enum { kWords = 200 };
@@ -31,7 +32,8 @@ __asm__(
     // add_by_loop: with the loop instruction.
     ".globl add_by_loop\nadd_by_loop:\n"
     "  xor %r8d, %r8d\n"
-    "1: mov (%rsi,%r8,8), %rax\n adc (%rdx,%r8,8), %rax\n mov %rax, (%rdi,%r8,8)\n lea 1(%r8), %r8\n loop 1b\n"
+    "1: mov (%rsi,%r8,8), %rax\n adc (%rdx,%r8,8), %rax\n mov %rax, (%rdi,%r8,8)\n lea 1(%r8), %r8\n loop "
+    "1b\n"
     "  setc %al\n movzbl %al, %eax\n ret\n");
 
 int add_by_calls(uint64_t* result, const uint64_t* a, const uint64_t* b, long n);

@@ -1,4 +1,5 @@
-// Plain computing in many styles, summed up: hashing, sorting, containers, floating point, big integers, strings.
+// Plain computing in many styles, summed up: hashing, sorting, containers, floating point, big integers,
+// strings.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -51,7 +52,8 @@ int main() {
   for (auto& number : numbers) number = next_random(seed);
   std::sort(numbers.begin(), numbers.end());
   EXPECT(std::is_sorted(numbers.begin(), numbers.end()));
-  std::stable_sort(numbers.begin(), numbers.end(), [](uint64_t a, uint64_t b) { return (a & 0xfff) < (b & 0xfff); });
+  std::stable_sort(numbers.begin(), numbers.end(),
+                   [](uint64_t a, uint64_t b) { return (a & 0xfff) < (b & 0xfff); });
   printf("middle %llx\n", static_cast<unsigned long long>(numbers[50000]));
 
   std::map<std::string, int> words;
@@ -83,7 +85,8 @@ int main() {
   printf("300! has %zu groups, top %u\n", big.size(), big.back());
 
   double sum = 0;
-  for (int i = 1; i < 20000; i++) sum += std::sin(i) * std::log(i) / std::sqrt(i) + std::pow(i, 0.1) - std::atan2(i, 3);
+  for (int i = 1; i < 20000; i++)
+    sum += std::sin(i) * std::log(i) / std::sqrt(i) + std::pow(i, 0.1) - std::atan2(i, 3);
   printf("sum %.6f\n", sum);
   long double product = 1;
   for (int i = 1; i < 100; i++) product *= 1 + 1.0L / i;

@@ -43,7 +43,7 @@ Generator fibonacci(int count) {
 Generator squares_below(Generator& source, long limit) {
   while (auto value = source.next()) {
     if (*value * *value >= limit) co_return;
-    co_yield* value * *value;
+    co_yield *value** value;
   }
 }
 

@@ -1,5 +1,5 @@
-// C++ exceptions: through many frames with destructors, by type, rethrown, nested, from constructors, through C code,
-// across threads, twenty thousand times.
+// C++ exceptions: through many frames with destructors, by type, rethrown, nested, from constructors, through
+// C code, across threads, twenty thousand times.
 #include <exception>
 #include <stdexcept>
 #include <string>
@@ -23,11 +23,16 @@ __attribute__((noinline)) void fall(int depth, int kind) {
     return;
   }
   switch (kind) {
-    case 0: throw 42;
-    case 1: throw std::string("text");
-    case 2: throw std::runtime_error("runtime");
-    case 3: throw std::out_of_range("range");
-    default: throw kind;
+    case 0:
+      throw 42;
+    case 1:
+      throw std::string("text");
+    case 2:
+      throw std::runtime_error("runtime");
+    case 3:
+      throw std::out_of_range("range");
+    default:
+      throw kind;
   }
 }
 
@@ -37,7 +42,8 @@ struct Partial {
 };
 
 int throwing_compare(const void* a, const void* b) {
-  if (*static_cast<const int*>(a) == 13 || *static_cast<const int*>(b) == 13) throw std::logic_error("thirteen");
+  if (*static_cast<const int*>(a) == 13 || *static_cast<const int*>(b) == 13)
+    throw std::logic_error("thirteen");
   return *static_cast<const int*>(a) - *static_cast<const int*>(b);
 }
 

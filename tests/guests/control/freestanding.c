@@ -1,6 +1,6 @@
-// A program without library, time, randomness or input: every register of it is the same in every run. It sorts, hashes,
-// recurses, interprets, makes code, takes faults and traps in handlers, and prints what came out. The determinism test
-// stops it at many places and compares register hashes.
+// A program without library, time, randomness or input: every register of it is the same in every run. It
+// sorts, hashes, recurses, interprets, makes code, takes faults and traps in handlers, and prints what came
+// out. The determinism test stops it at many places and compares register hashes.
 #include <stddef.h>
 #include <stdint.h>
 
@@ -9,7 +9,10 @@ static long call6(long number, long a, long b, long c, long d, long e, long f) {
   register long r10 __asm__("r10") = d;
   register long r8 __asm__("r8") = e;
   register long r9 __asm__("r9") = f;
-  __asm__ volatile("syscall" : "=a"(result) : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9) : "rcx", "r11", "memory");
+  __asm__ volatile("syscall"
+                   : "=a"(result)
+                   : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+                   : "rcx", "r11", "memory");
   return result;
 }
 enum { kWrite = 1, kMmap = 9, kSigaction = 13, kExitGroup = 231 };
@@ -72,21 +75,34 @@ static __attribute__((noinline)) void sort(uint64_t* from, uint64_t* to, Less le
   }
 }
 
-static __attribute__((noinline)) long fibonacci(long n) { return n < 2 ? n : fibonacci(n - 1) + fibonacci(n - 2); }
+static __attribute__((noinline)) long fibonacci(long n) {
+  return n < 2 ? n : fibonacci(n - 1) + fibonacci(n - 2);
+}
 
 static __attribute__((noinline)) uint64_t interpret(const unsigned char* program, long steps) {
   static void* const kLabels[] = {&&add, &&multiply, &&rotate, &&exchange, &&back};
   uint64_t a = 1, b = 2;
   const unsigned char* at = program;
   goto* kLabels[*at % 5];
-#define NEXT             \
+#define NEXT                      \
   if (--steps == 0) return a ^ b; \
-  at++;                  \
+  at++;                           \
   goto* kLabels[*at % 5]
-add: a += b + *at; NEXT;
-multiply: b = b * 31 + *at; NEXT;
-rotate: a = (a << 13) | (a >> 51); NEXT;
-exchange: { uint64_t kept = a; a = b; b = kept; } NEXT;
+add:
+  a += b + *at;
+  NEXT;
+multiply:
+  b = b * 31 + *at;
+  NEXT;
+rotate:
+  a = (a << 13) | (a >> 51);
+  NEXT;
+exchange : {
+  uint64_t kept = a;
+  a = b;
+  b = kept;
+}
+  NEXT;
 back:
   if (at - program > 900) at = program + (a & 255);
   NEXT;

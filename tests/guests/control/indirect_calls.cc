@@ -32,7 +32,9 @@ struct Rectangle : virtual Shape {
   int width, height;
 };
 
-int compare(const void* a, const void* b) { return *static_cast<const int*>(a) - *static_cast<const int*>(b); }
+int compare(const void* a, const void* b) {
+  return *static_cast<const int*>(a) - *static_cast<const int*>(b);
+}
 
 }  // namespace
 

@@ -1,4 +1,5 @@
-// setjmp and longjmp: out of deep calls, out of a libc callback, many times, with a signal mask, and back up again.
+// setjmp and longjmp: out of deep calls, out of a libc callback, many times, with a signal mask, and back up
+// again.
 #include <setjmp.h>
 #include <signal.h>
 

@@ -1,5 +1,5 @@
-// loop, loope, loopne, jrcxz, jecxz and their 32-bit count forms: forwards, backwards, with a count of zero; none of them
-// changes a flag.
+// loop, loope, loopne, jrcxz, jecxz and their 32-bit count forms: forwards, backwards, with a count of zero;
+// none of them changes a flag.
 #include "guest.h"
 
 static unsigned long flags_of(unsigned long flags) { return flags & 0x8d5; }
@@ -48,10 +48,11 @@ int main(void) {
                    : "cc");
   EXPECT_EQ(iterations, 7);
   EXPECT_EQ(count, 0);
-  __asm__ volatile("mov $-1, %%rax\n mov $100, %%ecx\n 1: inc %%rax\n cmpb $'b', (%[text],%%rax)\n loopne 1b\n"
-                   : "=&a"(iterations), "=&c"(count)
-                   : [text] "r"(kText)
-                   : "cc");
+  __asm__ volatile(
+      "mov $-1, %%rax\n mov $100, %%ecx\n 1: inc %%rax\n cmpb $'b', (%[text],%%rax)\n loopne 1b\n"
+      : "=&a"(iterations), "=&c"(count)
+      : [text] "r"(kText)
+      : "cc");
   EXPECT_EQ(iterations, 7);
   EXPECT_EQ(count, 92);
 
@@ -67,20 +68,20 @@ int main(void) {
   }
 
   // Backward jrcxz.
-  __asm__ volatile(
-      "xor %%eax, %%eax\n xor %%ecx, %%ecx\n jmp 2f\n 1: inc %%eax\n inc %%ecx\n 2: jrcxz 1b\n"
-      : "=&a"(iterations), "=&c"(count)
-      :
-      : "cc");
+  __asm__ volatile("xor %%eax, %%eax\n xor %%ecx, %%ecx\n jmp 2f\n 1: inc %%eax\n inc %%ecx\n 2: jrcxz 1b\n"
+                   : "=&a"(iterations), "=&c"(count)
+                   :
+                   : "cc");
   EXPECT_EQ(iterations, 1);
   EXPECT_EQ(count, 1);
 
   // Flags stay.
   for (unsigned pattern = 0; pattern < 64; pattern++) {
-    unsigned long want = 2 | (pattern & 1) | (pattern & 2 ? 4 : 0) | (pattern & 4 ? 16 : 0) | (pattern & 8 ? 64 : 0) |
-                         (pattern & 16 ? 128 : 0) | (pattern & 32 ? 2048 : 0);
+    unsigned long want = 2 | (pattern & 1) | (pattern & 2 ? 4 : 0) | (pattern & 4 ? 16 : 0) |
+                         (pattern & 8 ? 64 : 0) | (pattern & 16 ? 128 : 0) | (pattern & 32 ? 2048 : 0);
     __asm__ volatile(
-        "sub $128, %%rsp\n mov $3, %%ecx\n push %[want]\n popfq\n 1: loop 1b\n jrcxz 2f\n 2: pushfq\n pop %[got]\n"
+        "sub $128, %%rsp\n mov $3, %%ecx\n push %[want]\n popfq\n 1: loop 1b\n jrcxz 2f\n 2: pushfq\n pop "
+        "%[got]\n"
         "add $128, %%rsp\n"
         : [got] "=&r"(flags)
         : [want] "r"(want)
@@ -88,7 +89,8 @@ int main(void) {
     EXPECT_EQ(flags_of(flags), flags_of(want));
     // loope and loopne with flags live behind them.
     __asm__ volatile(
-        "sub $128, %%rsp\n mov $2, %%ecx\n push %[want]\n popfq\n 1: loope 1b\n mov $2, %%ecx\n 2: loopne 2b\n pushfq\n"
+        "sub $128, %%rsp\n mov $2, %%ecx\n push %[want]\n popfq\n 1: loope 1b\n mov $2, %%ecx\n 2: loopne "
+        "2b\n pushfq\n"
         "pop %[got]\n add $128, %%rsp\n"
         : [got] "=&r"(flags)
         : [want] "r"(want)

@@ -14,7 +14,10 @@ int main(void) {
   long sum = 0;
   for (int i = 0; i < 1000; i++) {
     int whole, inner, itself;
-    __asm__ volatile("sub $128, %%rsp\n call overlapped\n add $128, %%rsp\n" : "=a"(whole) : : "memory", "cc");
+    __asm__ volatile("sub $128, %%rsp\n call overlapped\n add $128, %%rsp\n"
+                     : "=a"(whole)
+                     :
+                     : "memory", "cc");
     __asm__ volatile("sub $128, %%rsp\n call overlapped + 1\n add $128, %%rsp\n"
                      : "=a"(inner)
                      : "0"(i)

@@ -1,5 +1,6 @@
-// Returns that do not match their calls: changed return addresses, skipped frames, returns taken twice, returns to the
-// start of functions, calls never returned from, alternating depth (so that return predictions are wrong).
+// Returns that do not match their calls: changed return addresses, skipped frames, returns taken twice,
+// returns to the start of functions, calls never returned from, alternating depth (so that return predictions
+// are wrong).
 #include "guest.h"
 
 static long count;
@@ -43,7 +44,10 @@ int main(void) {
         :
         : "rax", "memory", "cc");
     count += first;
-    __asm__ volatile("sub $128, %%rsp\n call enter_other\n add $128, %%rsp\n" : "=a"(other) : : "memory", "cc");
+    __asm__ volatile("sub $128, %%rsp\n call enter_other\n add $128, %%rsp\n"
+                     : "=a"(other)
+                     :
+                     : "memory", "cc");
     count += other;
     __asm__ volatile(
         "sub $128, %%rsp\n"

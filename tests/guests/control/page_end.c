@@ -1,4 +1,5 @@
-// Code that ends with its last byte on the last byte before unmapped memory runs; code that runs on faults exactly there.
+// Code that ends with its last byte on the last byte before unmapped memory runs; code that runs on faults
+// exactly there.
 #include <setjmp.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -48,7 +49,8 @@ int main(void) {
   EXPECT_EQ(((Function)((char*)function + 4))(10), 17);
 
   // A function that spans the two mapped pages.
-  static const unsigned char kSpan[] = {0x8d, 0x47, 0x01, 0x83, 0xc0, 0x02, 0x05, 0x03, 0x00, 0x00, 0x00, 0xc3};
+  static const unsigned char kSpan[] = {0x8d, 0x47, 0x01, 0x83, 0xc0, 0x02,
+                                        0x05, 0x03, 0x00, 0x00, 0x00, 0xc3};
   for (size_t i = 1; i < sizeof kSpan; i++) {
     memcpy(area + 4096 - i, kSpan, sizeof kSpan);
     EXPECT_EQ(((Function)(area + 4096 - i))(100), 106);

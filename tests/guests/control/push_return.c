@@ -1,4 +1,5 @@
-// push of an address and ret: by immediate (the program is linked low), by register, by memory; chains of them.
+// push of an address and ret: by immediate (the program is linked low), by register, by memory; chains of
+// them.
 #include "guest.h"
 
 static long trace;

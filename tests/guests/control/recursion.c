@@ -1,7 +1,9 @@
 // Recursion: wide, deep, mutual, by pointer.
 #include "guest.h"
 
-static __attribute__((noinline)) long fibonacci(int n) { return n < 2 ? n : fibonacci(n - 1) + fibonacci(n - 2); }
+static __attribute__((noinline)) long fibonacci(int n) {
+  return n < 2 ? n : fibonacci(n - 1) + fibonacci(n - 2);
+}
 
 static __attribute__((noinline)) long ackermann(long m, long n) {
   if (m == 0) return n + 1;

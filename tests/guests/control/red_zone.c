@@ -1,11 +1,12 @@
-// A leaf function that keeps its loop state below rsp, through backward jumps, indirect jumps and emulated instructions.
+// A leaf function that keeps its loop state below rsp, through backward jumps, indirect jumps and emulated
+// instructions.
 #include "guest.h"
 
 __asm__(
     ".text\n.globl leaf\nleaf:\n"
-    "  mov %rdi, -8(%rsp)\n"    // counter
-    "  movq $0, -16(%rsp)\n"    // sum
-    "  movq $0, -128(%rsp)\n"   // last slot of the red zone
+    "  mov %rdi, -8(%rsp)\n"   // counter
+    "  movq $0, -16(%rsp)\n"   // sum
+    "  movq $0, -128(%rsp)\n"  // last slot of the red zone
     "  lea 2f(%rip), %rax\n"
     "  mov %rax, -64(%rsp)\n"
     "1: mov -8(%rsp), %rax\n"

@@ -1,4 +1,5 @@
-// fs and gs: bases set by arch_prctl, operands of all kinds through them, kept across calls, system calls and threads.
+// fs and gs: bases set by arch_prctl, operands of all kinds through them, kept across calls, system calls and
+// threads.
 #include <asm/prctl.h>
 #include <pthread.h>
 #include <sys/syscall.h>
@@ -26,8 +27,12 @@ int main(void) {
   EXPECT_EQ(gs, 0);
 
   REQUIRE(syscall(SYS_arch_prctl, ARCH_SET_GS, first_area) == 0);
-  __asm__ volatile("movq $11, %%gs:0\n movl $5, %%gs:4\n mov $3, %%ecx\n movq $77, %%gs:(,%%rcx,8)\n incq %%gs:(%%rcx,%%rcx,8)\n"
-                   : : : "rcx", "memory", "cc");
+  __asm__ volatile(
+      "movq $11, %%gs:0\n movl $5, %%gs:4\n mov $3, %%ecx\n movq $77, %%gs:(,%%rcx,8)\n incq "
+      "%%gs:(%%rcx,%%rcx,8)\n"
+      :
+      :
+      : "rcx", "memory", "cc");
   EXPECT_EQ(first_area[0], 0x50000000bL);
   EXPECT_EQ(first_area[3], 77 + (1 << 24));
   getppid();

@@ -1,5 +1,5 @@
-// enter (with and without nesting), leave, push and pop of rsp and through rsp, xlat, big frames, a stack pointer that is
-// not aligned, and one that is no stack at all.
+// enter (with and without nesting), leave, push and pop of rsp and through rsp, xlat, big frames, a stack
+// pointer that is not aligned, and one that is no stack at all.
 #include "guest.h"
 
 static uint64_t scratch[1024];
@@ -16,7 +16,8 @@ int main(void) {
   // enter $32, $0 : push rbp; mov rsp, rbp; sub 32.
   __asm__ volatile(
       "sub $128, %%rsp\n mov %%rsp, %%rdx\n mov %%rbp, %%rsi\n mov $0x1234, %%ebp\n enter $32, $0\n"
-      "mov %%rdx, %0\n sub %%rsp, %0\n mov (%%rbp), %1\n leave\n mov %%rbp, %2\n mov %%rsi, %%rbp\n add $128, %%rsp\n"
+      "mov %%rdx, %0\n sub %%rsp, %0\n mov (%%rbp), %1\n leave\n mov %%rbp, %2\n mov %%rsi, %%rbp\n add "
+      "$128, %%rsp\n"
       : "=&a"(depth), "=&b"(pushed), "=&c"(popped)
       :
       : "rdx", "rsi", "memory", "cc");
@@ -27,7 +28,8 @@ int main(void) {
   __asm__ volatile(
       "sub $128, %%rsp\n mov %%rsp, %%rdx\n mov %%rbp, %%rsi\n lea -8(%%rsp), %%rbp\n"
       "push $0x11\n push $0x22\n push $0x33\n lea 24(%%rsp), %%rbp\n enter $16, $3\n"
-      "mov %%rdx, %0\n sub %%rsp, %0\n mov -8(%%rbp), %1\n mov -16(%%rbp), %2\n leave\n add $24, %%rsp\n mov %%rsi, %%rbp\n"
+      "mov %%rdx, %0\n sub %%rsp, %0\n mov -8(%%rbp), %1\n mov -16(%%rbp), %2\n leave\n add $24, %%rsp\n mov "
+      "%%rsi, %%rbp\n"
       "add $128, %%rsp\n"
       : "=&a"(depth), "=&b"(pushed), "=&c"(popped)
       :
@@ -50,7 +52,8 @@ int main(void) {
 
   // 16-bit pushes and segment registers.
   __asm__ volatile(
-      "sub $128, %%rsp\n mov %%rsp, %%rdx\n pushw $0x7788\n pushw $0x5566\n mov (%%rsp), %k1\n popw %w2\n add $2, %%rsp\n"
+      "sub $128, %%rsp\n mov %%rsp, %%rdx\n pushw $0x7788\n pushw $0x5566\n mov (%%rsp), %k1\n popw %w2\n "
+      "add $2, %%rsp\n"
       "push %%fs\n pop %%rax\n sub %%rsp, %%rdx\n mov %%rdx, %0\n add $128, %%rsp\n"
       : "=&S"(difference), "=&b"(pushed), "=&c"(popped)
       :
@@ -70,7 +73,8 @@ int main(void) {
   for (int offset = 1; offset < 16; offset++) {
     uint64_t got;
     __asm__ volatile(
-        "mov %%rsp, %%rbx\n sub $256, %%rsp\n sub %1, %%rsp\n call 1f\n jmp 2f\n 1: push $77\n pop %%rax\n ret\n"
+        "mov %%rsp, %%rbx\n sub $256, %%rsp\n sub %1, %%rsp\n call 1f\n jmp 2f\n 1: push $77\n pop %%rax\n "
+        "ret\n"
         "2: mov %%rbx, %%rsp\n"
         : "=&a"(got)
         : "r"((uint64_t)offset)
@@ -81,7 +85,8 @@ int main(void) {
   // A stack in the data segment.
   uint64_t got;
   __asm__ volatile(
-      "mov %%rsp, %%rbx\n lea 4096(%1), %%rsp\n call 1f\n jmp 2f\n 1: push %%rax\n call 3f\n pop %%rax\n ret\n"
+      "mov %%rsp, %%rbx\n lea 4096(%1), %%rsp\n call 1f\n jmp 2f\n 1: push %%rax\n call 3f\n pop %%rax\n "
+      "ret\n"
       "3: mov $66, %%eax\n mov %%rax, 8(%%rsp)\n ret\n 2: mov %%rbx, %%rsp\n"
       : "=&a"(got)
       : "r"(scratch)

@@ -1,5 +1,5 @@
-// String instructions: every size, forwards and backwards, repeated zero, one and many times, overlapping, with 32-bit
-// addresses, and the direction flag kept across calls and jumps.
+// String instructions: every size, forwards and backwards, repeated zero, one and many times, overlapping,
+// with 32-bit addresses, and the direction flag kept across calls and jumps.
 #include "guest.h"
 
 static unsigned char from[4096], to[4096];
@@ -9,30 +9,30 @@ static void fill(void) {
   memset(to, 0, sizeof to);
 }
 
-#define MOVE(suffix, size)                                                                                          \
-  do {                                                                                                              \
-    for (unsigned long n = 0; n < 20; n++) {                                                                        \
-      fill();                                                                                                       \
-      const unsigned char* si = from + 64;                                                                          \
-      unsigned char* di = to + 64;                                                                                  \
-      unsigned long cx = n;                                                                                         \
-      __asm__ volatile("rep movs" suffix : "+S"(si), "+D"(di), "+c"(cx) : : "memory");                              \
-      EXPECT_EQ(si - from, 64 + (long)(n * size));                                                                  \
-      EXPECT_EQ(di - to, 64 + (long)(n * size));                                                                    \
-      EXPECT_EQ(cx, 0);                                                                                             \
-      EXPECT(memcmp(from + 64, to + 64, n * size) == 0);                                                            \
-      EXPECT_EQ(to[64 + n * size], 0);                                                                              \
-      fill();                                                                                                       \
-      si = from + 2000, di = to + 2000, cx = n;                                                                     \
-      __asm__ volatile("std\n rep movs" suffix "\n cld" : "+S"(si), "+D"(di), "+c"(cx) : : "memory", "cc");         \
-      EXPECT_EQ(si - from, 2000 - (long)(n * size));                                                                \
-      EXPECT_EQ(cx, 0);                                                                                             \
-      EXPECT(n == 0 || memcmp(from + 2000 - (n - 1) * size, to + 2000 - (n - 1) * size, n * size) == 0);            \
-      di = to + 100, cx = n;                                                                                        \
-      __asm__ volatile("rep stos" suffix : "+D"(di), "+c"(cx) : "a"(0x1122334455667788) : "memory");                \
-      EXPECT_EQ(di - to, 100 + (long)(n * size));                                                                   \
-      EXPECT(n == 0 || to[100] == 0x88);                                                                            \
-    }                                                                                                               \
+#define MOVE(suffix, size)                                                                                  \
+  do {                                                                                                      \
+    for (unsigned long n = 0; n < 20; n++) {                                                                \
+      fill();                                                                                               \
+      const unsigned char* si = from + 64;                                                                  \
+      unsigned char* di = to + 64;                                                                          \
+      unsigned long cx = n;                                                                                 \
+      __asm__ volatile("rep movs" suffix : "+S"(si), "+D"(di), "+c"(cx) : : "memory");                      \
+      EXPECT_EQ(si - from, 64 + (long)(n * size));                                                          \
+      EXPECT_EQ(di - to, 64 + (long)(n * size));                                                            \
+      EXPECT_EQ(cx, 0);                                                                                     \
+      EXPECT(memcmp(from + 64, to + 64, n * size) == 0);                                                    \
+      EXPECT_EQ(to[64 + n * size], 0);                                                                      \
+      fill();                                                                                               \
+      si = from + 2000, di = to + 2000, cx = n;                                                             \
+      __asm__ volatile("std\n rep movs" suffix "\n cld" : "+S"(si), "+D"(di), "+c"(cx) : : "memory", "cc"); \
+      EXPECT_EQ(si - from, 2000 - (long)(n * size));                                                        \
+      EXPECT_EQ(cx, 0);                                                                                     \
+      EXPECT(n == 0 || memcmp(from + 2000 - (n - 1) * size, to + 2000 - (n - 1) * size, n * size) == 0);    \
+      di = to + 100, cx = n;                                                                                \
+      __asm__ volatile("rep stos" suffix : "+D"(di), "+c"(cx) : "a"(0x1122334455667788) : "memory");        \
+      EXPECT_EQ(di - to, 100 + (long)(n * size));                                                           \
+      EXPECT(n == 0 || to[100] == 0x88);                                                                    \
+    }                                                                                                       \
   } while (0)
 
 int main(void) {
@@ -87,7 +87,8 @@ int main(void) {
   unsigned long flags;
   di = to + 500;
   __asm__ volatile(
-      "sub $128, %%rsp\n std\n call 1f\n jmp 2f\n 1: ret\n 2: mov $39, %%eax\n syscall\n lea 3f(%%rip), %%rax\n jmp *%%rax\n"
+      "sub $128, %%rsp\n std\n call 1f\n jmp 2f\n 1: ret\n 2: mov $39, %%eax\n syscall\n lea 3f(%%rip), "
+      "%%rax\n jmp *%%rax\n"
       "3: mov $0xee, %%al\n stosb\n stosb\n pushfq\n pop %1\n cld\n add $128, %%rsp\n"
       : "+D"(di), "=&r"(flags)
       :

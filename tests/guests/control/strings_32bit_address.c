@@ -4,7 +4,8 @@
 static unsigned char from[256] = "low addresses", to[256];
 
 int main(void) {
-  unsigned long si = (uintptr_t)from | 0xabc00000000, di = (uintptr_t)to | 0xdef00000000, cx = 14 | 0x500000000;
+  unsigned long si = (uintptr_t)from | 0xabc00000000, di = (uintptr_t)to | 0xdef00000000,
+                cx = 14 | 0x500000000;
   __asm__ volatile(".byte 0x67, 0xf3, 0xa4" : "+S"(si), "+D"(di), "+c"(cx) : : "memory");
   printf("%s\n", to);
   EXPECT_EQ(si, (uintptr_t)from + 14);

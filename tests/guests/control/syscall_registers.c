@@ -1,4 +1,5 @@
-// What the syscall instruction leaves: rax the result, rcx the address behind it, r11 the flags, all else unchanged.
+// What the syscall instruction leaves: rax the result, rcx the address behind it, r11 the flags, all else
+// unchanged.
 #include <sys/syscall.h>
 
 #include "guest.h"
@@ -12,18 +13,23 @@ int main(void) {
     __asm__ volatile(
         "sub $128, %%rsp\n push %%rbx\n push %%rbp\n"
         "push %%rdx\n push %%rcx\n"
-        "mov 8(%%rax), %%rbx\n mov 16(%%rax), %%rdx\n mov 24(%%rax), %%rsi\n mov 32(%%rax), %%rdi\n mov 40(%%rax), %%rbp\n"
-        "mov 48(%%rax), %%r8\n mov 56(%%rax), %%r9\n mov 64(%%rax), %%r10\n mov 72(%%rax), %%r12\n mov 80(%%rax), %%r13\n"
+        "mov 8(%%rax), %%rbx\n mov 16(%%rax), %%rdx\n mov 24(%%rax), %%rsi\n mov 32(%%rax), %%rdi\n mov "
+        "40(%%rax), %%rbp\n"
+        "mov 48(%%rax), %%r8\n mov 56(%%rax), %%r9\n mov 64(%%rax), %%r10\n mov 72(%%rax), %%r12\n mov "
+        "80(%%rax), %%r13\n"
         "mov 88(%%rax), %%r14\n mov 96(%%rax), %%r15\n"
         "mov $39, %%eax\n"
         "pushq 8(%%rsp)\n popfq\n"
         "syscall\n"
         "1: xchg %%rax, (%%rsp)\n"  // the out pointer against the result
-        "mov %%rbx, 8(%%rax)\n mov %%rdx, 16(%%rax)\n mov %%rsi, 24(%%rax)\n mov %%rdi, 32(%%rax)\n mov %%rbp, 40(%%rax)\n"
-        "mov %%r8, 48(%%rax)\n mov %%r9, 56(%%rax)\n mov %%r10, 64(%%rax)\n mov %%r12, 72(%%rax)\n mov %%r13, 80(%%rax)\n"
+        "mov %%rbx, 8(%%rax)\n mov %%rdx, 16(%%rax)\n mov %%rsi, 24(%%rax)\n mov %%rdi, 32(%%rax)\n mov "
+        "%%rbp, 40(%%rax)\n"
+        "mov %%r8, 48(%%rax)\n mov %%r9, 56(%%rax)\n mov %%r10, 64(%%rax)\n mov %%r12, 72(%%rax)\n mov "
+        "%%r13, 80(%%rax)\n"
         "mov %%r14, 88(%%rax)\n mov %%r15, 96(%%rax)\n mov %%rcx, 104(%%rax)\n mov %%r11, 112(%%rax)\n"
         "pushfq\n popq 120(%%rax)\n"
-        "lea 1b(%%rip), %%rcx\n mov %%rcx, %%rdx\n popq (%%rax)\n pop %%rcx\n pop %%rbp\n pop %%rbx\n add $128, %%rsp\n"
+        "lea 1b(%%rip), %%rcx\n mov %%rcx, %%rdx\n popq (%%rax)\n pop %%rcx\n pop %%rbp\n pop %%rbx\n add "
+        "$128, %%rsp\n"
         : "=a"(ignored), "=d"(behind), "=c"(flags)
         : "0"(in), "2"(out), "1"(want)
         : "rsi", "rdi", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15", "memory", "cc");

@@ -2,15 +2,23 @@
 #include "guest.h"
 
 static long even(long n, long count);
-static __attribute__((noinline)) long odd(long n, long count) { return n == 0 ? count : even(n - 1, count + 1); }
-static __attribute__((noinline)) long even(long n, long count) { return n == 0 ? count : odd(n - 1, count + 2); }
+static __attribute__((noinline)) long odd(long n, long count) {
+  return n == 0 ? count : even(n - 1, count + 1);
+}
+static __attribute__((noinline)) long even(long n, long count) {
+  return n == 0 ? count : odd(n - 1, count + 2);
+}
 
 typedef long (*Step)(long n, long count);
 static long first(long n, long count);
 static long second(long n, long count);
 static Step volatile steps[2] = {first, second};
-static __attribute__((noinline)) long first(long n, long count) { return n == 0 ? count : steps[n & 1](n - 1, count + 3); }
-static __attribute__((noinline)) long second(long n, long count) { return n == 0 ? count : steps[n & 1](n - 1, count ^ 5); }
+static __attribute__((noinline)) long first(long n, long count) {
+  return n == 0 ? count : steps[n & 1](n - 1, count + 3);
+}
+static __attribute__((noinline)) long second(long n, long count) {
+  return n == 0 ? count : steps[n & 1](n - 1, count ^ 5);
+}
 
 int main(void) {
   printf("%ld\n", even(10000000, 0));

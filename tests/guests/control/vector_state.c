@@ -1,5 +1,5 @@
-// Vector and x87 state live through calls, returns, indirect jumps, emulated instructions and system calls: xmm, ymm, the
-// x87 stack, MXCSR and the control word.
+// Vector and x87 state live through calls, returns, indirect jumps, emulated instructions and system calls:
+// xmm, ymm, the x87 stack, MXCSR and the control word.
 // @needs: avx
 #include <immintrin.h>
 
@@ -7,7 +7,8 @@
 
 __attribute__((aligned(32))) unsigned char vectors_in[16 * 32], vectors_out[16 * 32];
 
-#define EACH(do) do(0) do(1) do(2) do(3) do(4) do(5) do(6) do(7) do(8) do(9) do(10) do(11) do(12) do(13) do(14) do(15)
+#define EACH(do) \
+  do (0) do(1) do(2) do(3) do(4) do(5) do(6) do(7) do(8) do(9) do(10) do(11) do(12) do(13) do(14) do(15)
 #define LOAD(n) "vmovdqa vectors_in + 32*" #n "(%%rip), %%ymm" #n "\n"
 #define STORE(n) "vmovdqa %%ymm" #n ", vectors_out + 32*" #n "(%%rip)\n"
 

@@ -1,14 +1,17 @@
-// zmm0-31 and the mask registers live through calls, returns, indirect jumps, emulated instructions and system calls.
+// zmm0-31 and the mask registers live through calls, returns, indirect jumps, emulated instructions and
+// system calls.
 // @needs: avx512f avx512bw
 #include "guest.h"
 
 __attribute__((aligned(64))) unsigned char vectors_in[32 * 64], vectors_out[32 * 64];
 uint64_t masks_in[8], masks_out[8];
 
-#define EACH(do)                                                                                                    \
-  do(0) do(1) do(2) do(3) do(4) do(5) do(6) do(7) do(8) do(9) do(10) do(11) do(12) do(13) do(14) do(15) do(16) do(17) \
-  do(18) do(19) do(20) do(21) do(22) do(23) do(24) do(25) do(26) do(27) do(28) do(29) do(30) do(31)
-#define EACH_MASK(do) do(0) do(1) do(2) do(3) do(4) do(5) do(6) do(7)
+#define EACH(do)                                                                                                 \
+  do                                                                                                             \
+  (0) do(1) do(2) do(3) do(4) do(5) do(6) do(7) do(8) do(9) do(10) do(11) do(12) do(13) do(14) do(15) do(16) do( \
+      17) do(18) do(19) do(20) do(21) do(22) do(23) do(24) do(25) do(26) do(27) do(28) do(29) do(30) do(31)
+#define EACH_MASK(do) \
+  do (0) do(1) do(2) do(3) do(4) do(5) do(6) do(7)
 #define LOAD(n) "vmovdqa64 vectors_in + 64*" #n "(%rip), %zmm" #n "\n"
 #define STORE(n) "vmovdqa64 %zmm" #n ", vectors_out + 64*" #n "(%rip)\n"
 #define LOAD_MASK(n) "kmovq masks_in + 8*" #n "(%rip), %k" #n "\n"

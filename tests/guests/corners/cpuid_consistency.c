@@ -1,5 +1,5 @@
-// cpuid tells one story: the same at every call and in every thread and process, consistent with xgetbv, with the
-// auxiliary vector and with the instructions that it promises; highest leaves bound the others.
+// cpuid tells one story: the same at every call and in every thread and process, consistent with xgetbv, with
+// the auxiliary vector and with the instructions that it promises; highest leaves bound the others.
 #include <cpuid.h>
 #include <elf.h>
 #include <pthread.h>
@@ -89,13 +89,15 @@ int main(void) {
   if (one.c & bit_RDRND) {
     unsigned long value;
     unsigned char valid = 0;
-    for (int i = 0; i < 100 && !valid; i++) __asm__ volatile("rdrand %0\n setc %1" : "=r"(value), "=q"(valid) : : "cc");
+    for (int i = 0; i < 100 && !valid; i++)
+      __asm__ volatile("rdrand %0\n setc %1" : "=r"(value), "=q"(valid) : : "cc");
     EXPECT(valid);
   }
   if (seven.b & (1u << 18)) {
     unsigned long value;
     unsigned char valid = 0;
-    for (int i = 0; i < 100000 && !valid; i++) __asm__ volatile("rdseed %0\n setc %1" : "=r"(value), "=q"(valid) : : "cc");
+    for (int i = 0; i < 100000 && !valid; i++)
+      __asm__ volatile("rdseed %0\n setc %1" : "=r"(value), "=q"(valid) : : "cc");
     EXPECT(valid);
   }
   if (seven.b & 1) {  // fsgsbase, when the kernel allows it

@@ -10,7 +10,8 @@ int main(void) {
     uint64_t values[16], all = 0;
     for (int i = 0; i < 16; i++) {
       unsigned char valid = 0;
-      for (int k = 0; k < 100 && !valid; k++) __asm__ volatile("rdrand %0\n setc %1" : "=r"(values[i]), "=q"(valid) : : "cc");
+      for (int k = 0; k < 100 && !valid; k++)
+        __asm__ volatile("rdrand %0\n setc %1" : "=r"(values[i]), "=q"(valid) : : "cc");
       EXPECT(valid);
       all |= values[i];
       for (int k = 0; k < i; k++) EXPECT(values[i] != values[k]);
@@ -25,7 +26,8 @@ int main(void) {
   if (b & (1u << 18)) {
     uint64_t value;
     unsigned char valid = 0;
-    for (int k = 0; k < 100000 && !valid; k++) __asm__ volatile("rdseed %0\n setc %1" : "=r"(value), "=q"(valid) : : "cc");
+    for (int k = 0; k < 100000 && !valid; k++)
+      __asm__ volatile("rdseed %0\n setc %1" : "=r"(value), "=q"(valid) : : "cc");
     EXPECT(valid);
   }
   printf("asked\n");

@@ -1,4 +1,5 @@
-// Returning through a stack slot that can be read but not written, from a shared one, and calling with a read-only slot.
+// Returning through a stack slot that can be read but not written, from a shared one, and calling with a
+// read-only slot.
 #include <sys/mman.h>
 
 #include "signals/faults.h"
@@ -37,14 +38,17 @@ int main(void) {
       EXPECT(*(uint64_t*)slot_address != 0);
     }
   }
-  // A call made while the slot was writable, returned from after it became read-only: by the kernel call in between.
+  // A call made while the slot was writable, returned from after it became read-only: by the kernel call in
+  // between.
   for (int i = 0; i < 100; i++) {
     REQUIRE(mprotect(page, 4096, PROT_READ | PROT_WRITE) == 0);
     __asm__ volatile(
         "mov %%rsp, %%rbx\n lea 2048(%1), %%rsp\n"
         "call 1f\n"
         "jmp 2f\n"
-        "1: mov $10, %%eax\n mov %1, %%rdi\n mov $4096, %%esi\n mov $1, %%edx\n syscall\n"  // mprotect(page, 4096, PROT_READ)
+        "1: mov $10, %%eax\n mov %1, %%rdi\n mov $4096, %%esi\n mov $1, %%edx\n syscall\n"  // mprotect(page,
+                                                                                            // 4096,
+                                                                                            // PROT_READ)
         "ret\n"
         "2: mov %%rsp, %0\n mov %%rbx, %%rsp\n"
         : "=&a"(again)

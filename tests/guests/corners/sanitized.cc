@@ -1,4 +1,5 @@
-// A C++ program built with a sanitizer: containers, exceptions, threads, and an error that is found and reported.
+// A C++ program built with a sanitizer: containers, exceptions, threads, and an error that is found and
+// reported.
 // @env: ASAN_OPTIONS=detect_leaks=0
 #include <map>
 #include <memory>

@@ -1,4 +1,5 @@
-// rdtsc and rdtscp: never backwards, in one thread and between threads; rdtscp's processor number is plausible.
+// rdtsc and rdtscp: never backwards, in one thread and between threads; rdtscp's processor number is
+// plausible.
 #include <pthread.h>
 
 #include "guest.h"

@@ -1,4 +1,5 @@
-// A program that single-steps itself by the trap flag gets one SIGTRAP an instruction, with the pc of the next one.
+// A program that single-steps itself by the trap flag gets one SIGTRAP an instruction, with the pc of the
+// next one.
 // @engine-only-exit: 1
 // @engine-stderr: trap flag is not supported
 // @differs: the engine clears the trap flag and says so
@@ -25,7 +26,8 @@ int main(void) {
   int result;
   __asm__ volatile(
       "sub $128, %%rsp\n pushfq\n orl $0x100, (%%rsp)\n popfq\n"
-      "stepped_start: nop\n mov $5, %%eax\n add $3, %%eax\n jmp 1f\n ud2\n 1: call 2f\n jmp 3f\n 2: inc %%eax\n ret\n"
+      "stepped_start: nop\n mov $5, %%eax\n add $3, %%eax\n jmp 1f\n ud2\n 1: call 2f\n jmp 3f\n 2: inc "
+      "%%eax\n ret\n"
       "3: pushfq\n andl $0xfffffeff, (%%rsp)\n popfq\n"
       "stepped_end: nop\n add $128, %%rsp\n"
       : "=&a"(result)

@@ -33,7 +33,8 @@ int main(void) {
       printf("entry %d works\n", i);
       if (i != 1) EXPECT_EQ(result, 0);
     } else {
-      printf("entry %d faults, pc there %d, address there %d\n", i, pc == kEntries[i], address == kEntries[i]);
+      printf("entry %d faults, pc there %d, address there %d\n", i, pc == kEntries[i],
+             address == kEntries[i]);
     }
   }
   if (now.tv_sec) EXPECT(time(NULL) - now.tv_sec >= 0 && time(NULL) - now.tv_sec < 5);

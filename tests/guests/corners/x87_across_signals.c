@@ -1,5 +1,5 @@
-// The x87 stack, its control and status words and MXCSR survive signals; a handler starts with the program's control words
-// left alone or default as the kernel has it, and what it does to them is undone.
+// The x87 stack, its control and status words and MXCSR survive signals; a handler starts with the program's
+// control words left alone or default as the kernel has it, and what it does to them is undone.
 #include <signal.h>
 #include <sys/time.h>
 
@@ -27,7 +27,8 @@ static double rounds(long n) {
   double result;
   __asm__ volatile(
       "fldcw %2\n fld1\n fldpi\n fldl2e\n fldl2t\n fldln2\n fldlg2\n mov %1, %%rcx\n"
-      "1: fadd %%st(1), %%st\n fmul %%st(2), %%st\n fsqrt\n fxch %%st(3)\n fdiv %%st(4), %%st\n fxch %%st(3)\n dec %%rcx\n jnz 1b\n"
+      "1: fadd %%st(1), %%st\n fmul %%st(2), %%st\n fsqrt\n fxch %%st(3)\n fdiv %%st(4), %%st\n fxch "
+      "%%st(3)\n dec %%rcx\n jnz 1b\n"
       "faddp\n faddp\n faddp\n faddp\n faddp\n fstpl %0\n fldcw %3\n"
       : "=m"(result)
       : "r"(n), "m"(control), "m"(normal)

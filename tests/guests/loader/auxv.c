@@ -1,4 +1,5 @@
-// The auxiliary vector describes this program: entry, headers, identity, page size, random bytes, cpu features.
+// The auxiliary vector describes this program: entry, headers, identity, page size, random bytes, cpu
+// features.
 #include <cpuid.h>
 #include <elf.h>
 #include <link.h>
@@ -61,7 +62,8 @@ int main(int argc, char** argv) {
   for (unsigned long i = 0; i < getauxval(AT_PHNUM); i++) {
     if (headers[i].p_type == PT_LOAD) loads++;
     if (headers[i].p_type == PT_INTERP) interpreter = 1;
-    if (headers[i].p_type == PT_PHDR) EXPECT((uintptr_t)info.dlpi_addr + headers[i].p_vaddr == (uintptr_t)headers);
+    if (headers[i].p_type == PT_PHDR)
+      EXPECT((uintptr_t)info.dlpi_addr + headers[i].p_vaddr == (uintptr_t)headers);
   }
   printf("%d loads, interpreter %d\n", loads, interpreter);
   if (interpreter) {

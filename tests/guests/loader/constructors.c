@@ -18,7 +18,9 @@ __attribute__((destructor)) static void last_but_one(void) { printf("destructor\
 __attribute__((destructor(101))) static void last(void) { printf("last destructor\n"); }
 static void at_exit_first(void) { printf("atexit, registered first\n"); }
 static void at_exit_second(void) { printf("atexit, registered second\n"); }
-static void on_exit_handler(int status, void* argument) { printf("on_exit %d %s\n", status, (char*)argument); }
+static void on_exit_handler(int status, void* argument) {
+  printf("on_exit %d %s\n", status, (char*)argument);
+}
 
 int main(int argc, char** argv) {
   EXPECT_EQ(order, 3);

@@ -12,7 +12,8 @@ int main(void) {
   char line[1024], path[512] = "";
   while (fgets(line, sizeof line, maps)) {
     uintptr_t start, end;
-    if (sscanf(line, "%lx-%lx %*s %*s %*s %*s %511s", &start, &end, path) == 3 && start <= base && base < end) break;
+    if (sscanf(line, "%lx-%lx %*s %*s %*s %*s %511s", &start, &end, path) == 3 && start <= base && base < end)
+      break;
   }
   fclose(maps);
   const char* slash = strrchr(path, '/');

@@ -1,5 +1,5 @@
-// dlopen, dlsym, dlclose: constructors, reference counts, fresh data after a reload, many copies one after the other
-// (each likely at the address of the one before), errors.
+// dlopen, dlsym, dlclose: constructors, reference counts, fresh data after a reload, many copies one after
+// the other (each likely at the address of the one before), errors.
 #include <dlfcn.h>
 #include <fcntl.h>
 

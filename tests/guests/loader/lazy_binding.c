@@ -1,14 +1,15 @@
-// The first call of a lazily bound function goes through the loader's resolver, which must preserve all argument
-// registers: integers, xmm/ymm vectors, rax for variable arguments, and the return registers.
+// The first call of a lazily bound function goes through the loader's resolver, which must preserve all
+// argument registers: integers, xmm/ymm vectors, rax for variable arguments, and the return registers.
 // @needs: avx
 #include <complex.h>
 #include <immintrin.h>
 
 #include "guest.h"
 
-double library_mixed(int a, double b, long c, float d, int e, double f, int g, double h, int i, double j, double k,
-                     double l);
-__m256d library_vectors(__m256d a, __m256d b, __m256d c, __m256d d, __m256d e, __m256d f, __m256d g, __m256d h);
+double library_mixed(int a, double b, long c, float d, int e, double f, int g, double h, int i, double j,
+                     double k, double l);
+__m256d library_vectors(__m256d a, __m256d b, __m256d c, __m256d d, __m256d e, __m256d f, __m256d g,
+                        __m256d h);
 double library_variable(int count, ...);
 long double library_long(long double a, double complex b);
 

@@ -13,7 +13,8 @@ int main(int argc, char** argv) {
   ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
   REQUIRE(length > 0);
   path[length] = 0;
-  printf("%s: argc %d, /proc/self/exe is %s\n", argv[1], argc, strstr(path, "ld-linux") ? "the loader" : path);
+  printf("%s: argc %d, /proc/self/exe is %s\n", argv[1], argc,
+         strstr(path, "ld-linux") ? "the loader" : path);
   EXPECT(strstr(path, "ld-linux") != NULL);
   return guest_result();
 }

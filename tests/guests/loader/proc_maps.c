@@ -1,5 +1,5 @@
-// /proc/self/maps shows this program's memory as it is: own rows with their permissions, stack, heap, what we map and
-// change, in order, and nothing that is not ours.
+// /proc/self/maps shows this program's memory as it is: own rows with their permissions, stack, heap, what we
+// map and change, in order, and nothing that is not ours.
 #include <sys/mman.h>
 
 #include "guest.h"
@@ -24,8 +24,8 @@ static void read_maps(const char* file) {
     unsigned major, minor;
     int used = 0;
     row->path[0] = 0;
-    int fields = sscanf(line, "%lx-%lx %4s %lx %x:%x %lu %n", &row->start, &row->end, row->permissions, &row->offset,
-                        &major, &minor, &row->inode, &used);
+    int fields = sscanf(line, "%lx-%lx %4s %lx %x:%x %lu %n", &row->start, &row->end, row->permissions,
+                        &row->offset, &major, &minor, &row->inode, &used);
     EXPECT_EQ(fields, 7);
     if (used > 0) sscanf(line + used, "%511[^\n]", row->path);
     REQUIRE(row_count < 4096);
@@ -45,7 +45,8 @@ static void expect_row(const char* what, const void* address, const char* permis
   Row* row = row_of(address);
   if (strcmp(row->permissions, permissions) != 0 || strcmp(row->path, path) != 0) {
     guest_failures++;
-    printf("FAILED %s: '%s' '%s', expected '%s' '%s'\n", what, row->permissions, row->path, permissions, path);
+    printf("FAILED %s: '%s' '%s', expected '%s' '%s'\n", what, row->permissions, row->path, permissions,
+           path);
   }
 }
 

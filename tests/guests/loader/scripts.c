@@ -1,4 +1,5 @@
-// "#!" scripts through execve: with one argument, without, nested, with a script as interpreter, without interpreter.
+// "#!" scripts through execve: with one argument, without, nested, with a script as interpreter, without
+// interpreter.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>

@@ -1,4 +1,5 @@
-// RLIMIT_STACK is what the next image gets: 64 MiB let it use 48 MiB, 1 MiB lets it use 700 KiB; the limit reads back.
+// RLIMIT_STACK is what the next image gets: 64 MiB let it use 48 MiB, 1 MiB lets it use 700 KiB; the limit
+// reads back.
 #include <sys/resource.h>
 
 #include "guest.h"

@@ -1,4 +1,5 @@
-// Absolute addresses inside code: the loader makes the text writable, patches it and makes it executable again.
+// Absolute addresses inside code: the loader makes the text writable, patches it and makes it executable
+// again.
 #include "guest.h"
 
 static int target = 4711;

@@ -1,4 +1,5 @@
-// madvise: DONTNEED (anonymous and file), FREE, DONTFORK, WIPEONFORK, REMOVE, hints, refusals; mincore; mlock.
+// madvise: DONTNEED (anonymous and file), FREE, DONTFORK, WIPEONFORK, REMOVE, hints, refusals; mincore;
+// mlock.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -61,8 +62,8 @@ int main(void) {
   EXPECT_EQ(madvise(shared, 2 * kPage, MADV_DONTNEED), 0);
   EXPECT_EQ(shared[kPage], 's');
 
-  static const int kHints[] = {MADV_NORMAL, MADV_RANDOM, MADV_SEQUENTIAL, MADV_WILLNEED, MADV_DONTDUMP, MADV_DODUMP,
-                               MADV_DOFORK, MADV_KEEPONFORK, MADV_COLD, MADV_PAGEOUT};
+  static const int kHints[] = {MADV_NORMAL, MADV_RANDOM, MADV_SEQUENTIAL, MADV_WILLNEED, MADV_DONTDUMP,
+                               MADV_DODUMP, MADV_DOFORK, MADV_KEEPONFORK, MADV_COLD,     MADV_PAGEOUT};
   for (size_t i = 0; i < sizeof kHints / sizeof kHints[0]; i++) EXPECT_EQ(madvise(area, kPage, kHints[i]), 0);
   EXPECT_EQ(area[0], 1);
   EXPECT_ERROR(madvise(area, kPage, 9999), EINVAL);

@@ -1,4 +1,5 @@
-// The C library's allocator under stress: all sizes, aligned blocks, realloc, calloc, four threads; contents checked.
+// The C library's allocator under stress: all sizes, aligned blocks, realloc, calloc, four threads; contents
+// checked.
 #include <malloc.h>
 #include <pthread.h>
 
@@ -15,7 +16,8 @@ static void* run(void* argument) {
     state = state * 1103515245u + 12345u;
     unsigned slot = state / 65536 % kSlots;
     if (blocks[slot]) {
-      for (size_t i = 0; i < sizes[slot]; i += 1 + sizes[slot] / 16) bad += blocks[slot][i] != (unsigned char)slot;
+      for (size_t i = 0; i < sizes[slot]; i += 1 + sizes[slot] / 16)
+        bad += blocks[slot][i] != (unsigned char)slot;
     }
     state = state * 1103515245u + 12345u;
     size_t size = state / 65536 % 100 < 95 ? state / 1024 % 3000 + 1 : state / 1024 % 300000 + 1;
@@ -29,7 +31,9 @@ static void* run(void* argument) {
         blocks[slot] = calloc(1, size);
         for (size_t i = 0; i < size; i += 1 + size / 16) bad += blocks[slot][i] != 0;
         break;
-      case 2: blocks[slot] = realloc(blocks[slot], size); break;
+      case 2:
+        blocks[slot] = realloc(blocks[slot], size);
+        break;
       case 3:
         free(blocks[slot]);
         blocks[slot] = memalign(256, size);

@@ -7,7 +7,8 @@ enum { kSize = 1 << 30 };
 
 int main(void) {
   for (int round = 0; round < 3; round++) {
-    char* area = mmap(NULL, kSize, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    char* area = mmap(NULL, kSize, PROT_READ | PROT_WRITE | PROT_EXEC,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     REQUIRE(area != MAP_FAILED);
     static const size_t kPlaces[] = {0, 4090, kSize / 2, kSize - 6};
     for (int i = 0; i < 4; i++) {

@@ -1,5 +1,5 @@
-// Mapped files: shared and private views, what pwrite, write, truncation and other mappings show in them, and what they
-// show in the file; offsets, unlinked and closed files, memfd, refusals.
+// Mapped files: shared and private views, what pwrite, write, truncation and other mappings show in them, and
+// what they show in the file; offsets, unlinked and closed files, memfd, refusals.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -32,14 +32,15 @@ int main(void) {
   // A write through one view is in the others, not in the private page that was touched before.
   private[0] = 'P';
   shared[0] = 'S';
-  printf("store: shared %c, twin %c, private %c, untouched %c\n", shared[0], twin[0], private[0], untouched[0]);
+  printf("store: shared %c, twin %c, private %c, untouched %c\n", shared[0], twin[0], private[0],
+         untouched[0]);
   char byte;
   EXPECT_EQ(pread(fd, &byte, 1, 0), 1);
   EXPECT_EQ(byte, 'S');
   EXPECT_EQ(pwrite(fd, "W", 1, 1), 1);
   EXPECT_EQ(pwrite(fd, "X", 1, kPage), 1);
-  printf("pwrite: shared %c%c, twin %c%c, private %c%c, untouched %c%c\n", shared[1], shared[kPage], twin[1], twin[kPage],
-         private[1], private[kPage], untouched[1], untouched[kPage]);
+  printf("pwrite: shared %c%c, twin %c%c, private %c%c, untouched %c%c\n", shared[1], shared[kPage], twin[1],
+         twin[kPage], private[1], private[kPage], untouched[1], untouched[kPage]);
   struct iovec vector[2] = {{"12", 2}, {"34", 2}};
   EXPECT_EQ(pwritev(fd, vector, 2, 2 * kPage), 4);
   printf("pwritev: %.4s\n", third);

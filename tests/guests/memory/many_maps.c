@@ -29,7 +29,8 @@ int main(void) {
   for (int i = 0; i < kCount; i += 4) EXPECT_EQ(area[i * kPage], (char)i);
   EXPECT_EQ(rows_between(area, area + (kCount - 1) * kPage), kCount - 1 - kCount / 4);
   // One call that covers them all.
-  EXPECT(mmap(area, kCount * kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == area);
+  EXPECT(mmap(area, kCount * kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) ==
+         area);
   for (int i = 0; i < kCount; i++) EXPECT_EQ(area[i * kPage], 0);
   EXPECT_EQ(rows_between(area + kPage, area + (kCount - 1) * kPage), 1);
   EXPECT_EQ(munmap(area, kCount * kPage), 0);
@@ -37,7 +38,8 @@ int main(void) {
   // Many small ones wherever they fit, given back in another order.
   static char* pieces[kCount];
   for (int i = 0; i < kCount; i++) {
-    pieces[i] = mmap(NULL, (size_t)(i % 5 + 1) * kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    pieces[i] =
+        mmap(NULL, (size_t)(i % 5 + 1) * kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     REQUIRE(pieces[i] != MAP_FAILED);
     *pieces[i] = (char)i;
   }

@@ -1,4 +1,5 @@
-// mmap and munmap: contents, hints, MAP_FIXED, MAP_FIXED_NOREPLACE, MAP_32BIT, partial unmapping, and all refusals.
+// mmap and munmap: contents, hints, MAP_FIXED, MAP_FIXED_NOREPLACE, MAP_32BIT, partial unmapping, and all
+// refusals.
 #include <fcntl.h>
 #include <sys/mman.h>
 

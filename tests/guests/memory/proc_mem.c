@@ -1,4 +1,5 @@
-// /proc/self/mem and process_vm_readv/writev on ourselves: reads, writes, also to pages that are read-only, and errors.
+// /proc/self/mem and process_vm_readv/writev on ourselves: reads, writes, also to pages that are read-only,
+// and errors.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/uio.h>

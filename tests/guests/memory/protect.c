@@ -1,4 +1,5 @@
-// mprotect: every protection, on parts, across holes; what may be done and what faults, with the code of the fault.
+// mprotect: every protection, on parts, across holes; what may be done and what faults, with the code of the
+// fault.
 #include <setjmp.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -53,16 +54,16 @@ int main(void) {
   for (int round = 0; round < 3; round++) {
     for (int i = 0; i < 8; i++) EXPECT_EQ(mprotect(area + i * kPage, kPage, (i + round) & 7), 0);
     for (int i = 0; i < 8; i++) {
-      printf("protection %d: %c%c%c\n", (i + round) & 7, try_read(area + i * kPage + 9), try_write(area + i * kPage + 9),
-             try_execute(area + i * kPage + 9));
+      printf("protection %d: %c%c%c\n", (i + round) & 7, try_read(area + i * kPage + 9),
+             try_write(area + i * kPage + 9), try_execute(area + i * kPage + 9));
     }
   }
   EXPECT_EQ(mprotect(area, 9 * kPage, PROT_READ | PROT_WRITE), 0);
   REQUIRE(munmap(area + 4 * kPage, kPage) == 0);
   // Across a hole: what comes before it is changed all the same.
   EXPECT_ERROR(mprotect(area + 2 * kPage, 5 * kPage, PROT_READ), ENOMEM);
-  printf("before the hole %c, in it %c, behind it %c\n", try_write(area + 3 * kPage), try_read(area + 4 * kPage),
-         try_write(area + 5 * kPage));
+  printf("before the hole %c, in it %c, behind it %c\n", try_write(area + 3 * kPage),
+         try_read(area + 4 * kPage), try_write(area + 5 * kPage));
   EXPECT_ERROR(mprotect(area + 1, kPage, PROT_READ), EINVAL);
   EXPECT_ERROR(mprotect(area, kPage, 0x4000), EINVAL);
   EXPECT_EQ(mprotect(area, 0, PROT_READ), 0);

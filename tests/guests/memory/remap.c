@@ -1,4 +1,5 @@
-// mremap: growing in place, moving, shrinking, to a fixed place, leaving the old place, doubling a shared mapping.
+// mremap: growing in place, moving, shrinking, to a fixed place, leaving the old place, doubling a shared
+// mapping.
 #include <sys/mman.h>
 
 #include "guest.h"
@@ -40,7 +41,8 @@ int main(void) {
   EXPECT_EQ(mapped(room + 2 * kPage), 1);
   EXPECT_EQ(mapped(room + 3 * kPage), 0);
   // Moving.
-  REQUIRE(mmap(room + 3 * kPage, kPage, PROT_NONE, kPrivate | MAP_FIXED_NOREPLACE, -1, 0) == room + 3 * kPage);
+  REQUIRE(mmap(room + 3 * kPage, kPage, PROT_NONE, kPrivate | MAP_FIXED_NOREPLACE, -1, 0) ==
+          room + 3 * kPage);
   char* moved = mremap(room, 3 * kPage, 40 * kPage, MREMAP_MAYMOVE);
   REQUIRE(moved != MAP_FAILED);
   EXPECT(moved != room);

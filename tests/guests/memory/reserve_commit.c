@@ -1,10 +1,14 @@
-// How managed runtimes use memory: a huge reservation without access, parts of it committed by mprotect and by MAP_FIXED,
-// given back by MADV_DONTNEED or a new reservation, aligned pieces cut out of larger ones.
+// How managed runtimes use memory: a huge reservation without access, parts of it committed by mprotect and
+// by MAP_FIXED, given back by MADV_DONTNEED or a new reservation, aligned pieces cut out of larger ones.
 #include <sys/mman.h>
 
 #include "guest.h"
 
-enum { kPage = 4096, kReadWrite = PROT_READ | PROT_WRITE, kReserve = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE };
+enum {
+  kPage = 4096,
+  kReadWrite = PROT_READ | PROT_WRITE,
+  kReserve = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE
+};
 
 int main(void) {
   size_t size = 256ul << 30;

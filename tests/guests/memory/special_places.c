@@ -1,12 +1,13 @@
-// Addresses that other runtimes own must be free for them: small fixed mappings where AddressSanitizer, Go, Wine and
-// others put theirs, and at both ends of the address space.
+// Addresses that other runtimes own must be free for them: small fixed mappings where AddressSanitizer, Go,
+// Wine and others put theirs, and at both ends of the address space.
 #include <sys/mman.h>
 
 #include "guest.h"
 
 static void claim(const char* who, uintptr_t address, size_t size) {
   void* want = (void*)address;
-  char* got = mmap(want, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE | MAP_NORESERVE, -1, 0);
+  char* got = mmap(want, size, PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE | MAP_NORESERVE, -1, 0);
   printf("%s: %s\n", who, got == want ? "free" : strerrorname_np(errno));
   EXPECT(got == want);
   if (got != want) return;

@@ -1,5 +1,6 @@
-// Endless recursion ends in SIGSEGV on the alternate stack, with an address just below the stack pointer; the program goes
-// on afterwards. In the first thread (RLIMIT_STACK) and in another (guard page), several times each.
+// Endless recursion ends in SIGSEGV on the alternate stack, with an address just below the stack pointer; the
+// program goes on afterwards. In the first thread (RLIMIT_STACK) and in another (guard page), several times
+// each.
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -14,7 +15,8 @@ static __thread volatile int near_stack;
 
 static void on_fault(int number, siginfo_t* info, void* context) {
   (void)number;
-  long distance = (long)((uintptr_t)info->si_addr - (uintptr_t)((ucontext_t*)context)->uc_mcontext.gregs[REG_RSP]);
+  long distance =
+      (long)((uintptr_t)info->si_addr - (uintptr_t)((ucontext_t*)context)->uc_mcontext.gregs[REG_RSP]);
   near_stack = distance > -65536 && distance < 65536;
   siglongjmp(back, 1);
 }

@@ -1,4 +1,5 @@
-// A program started without standard descriptors: the new image finds 0, 1 and 2 free, and what it opens gets them.
+// A program started without standard descriptors: the new image finds 0, 1 and 2 free, and what it opens gets
+// them.
 #include <fcntl.h>
 #include <sys/wait.h>
 

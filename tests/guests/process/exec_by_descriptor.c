@@ -1,5 +1,5 @@
-// fexecve and execveat: by descriptor, relative to a folder, from a memfd, a script by descriptor, refusals; what
-// /proc/self/exe and the name are then.
+// fexecve and execveat: by descriptor, relative to a folder, from a memfd, a script by descriptor, refusals;
+// what /proc/self/exe and the name are then.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/sendfile.h>
@@ -33,7 +33,8 @@ int main(void) {
   struct stat status;
   fstat(fd, &status);
   off_t offset = 0;
-  while (offset < status.st_size) REQUIRE(sendfile(memory, fd, &offset, (size_t)(status.st_size - offset)) > 0);
+  while (offset < status.st_size)
+    REQUIRE(sendfile(memory, fd, &offset, (size_t)(status.st_size - offset)) > 0);
   pid_t child;
   for (int i = 0; i < 6; i++) {
     fflush(stdout);
@@ -41,12 +42,24 @@ int main(void) {
     REQUIRE(child >= 0);
     if (child == 0) {
       switch (i) {
-        case 0: fexecve(fd, arguments, environ); break;
-        case 1: fexecve(path_only, arguments, environ); break;
-        case 2: syscall(SYS_execveat, directory, "report", arguments, environ, 0); break;
-        case 3: fexecve(memory, arguments, environ); break;
-        case 4: syscall(SYS_execveat, AT_FDCWD, helper, arguments, environ, 0); break;
-        case 5: syscall(SYS_execveat, fd, "", arguments, environ, AT_EMPTY_PATH); break;
+        case 0:
+          fexecve(fd, arguments, environ);
+          break;
+        case 1:
+          fexecve(path_only, arguments, environ);
+          break;
+        case 2:
+          syscall(SYS_execveat, directory, "report", arguments, environ, 0);
+          break;
+        case 3:
+          fexecve(memory, arguments, environ);
+          break;
+        case 4:
+          syscall(SYS_execveat, AT_FDCWD, helper, arguments, environ, 0);
+          break;
+        case 5:
+          syscall(SYS_execveat, fd, "", arguments, environ, AT_EMPTY_PATH);
+          break;
       }
       _exit(99);
     }

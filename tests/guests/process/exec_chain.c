@@ -1,4 +1,5 @@
-// Sixty executions one after the other, by turns dynamic and static image; nothing piles up (descriptors, mappings).
+// Sixty executions one after the other, by turns dynamic and static image; nothing piles up (descriptors,
+// mappings).
 #include <dirent.h>
 
 #include "guest.h"

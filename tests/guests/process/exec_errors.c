@@ -1,5 +1,5 @@
-// Executions that fail leave the caller untouched: for every reason there is, with handlers, threads, mappings and
-// descriptors still as they were.
+// Executions that fail leave the caller untouched: for every reason there is, with handlers, threads,
+// mappings and descriptors still as they were.
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
@@ -71,10 +71,20 @@ int main(int argc, char** argv) {
   static const struct {
     const char* path;
     int error;
-  } kCases[] = {{"nothing", ENOENT}, {"", ENOENT}, {"folder", EACCES}, {"forbidden", EACCES}, {"plain", ENOEXEC},
-                {"empty", ENOEXEC}, {"no-interpreter", ENOENT}, {"plain/x", ENOTDIR}, {"round", ELOOP},
-                {"elf-header-only", ENOEXEC}, {"elf-other-machine", ENOEXEC}, {"elf-object", ENOEXEC},
-                {"elf-bad-headers", ENOEXEC}, {"/dev/null", EACCES}};
+  } kCases[] = {{"nothing", ENOENT},
+                {"", ENOENT},
+                {"folder", EACCES},
+                {"forbidden", EACCES},
+                {"plain", ENOEXEC},
+                {"empty", ENOEXEC},
+                {"no-interpreter", ENOENT},
+                {"plain/x", ENOTDIR},
+                {"round", ELOOP},
+                {"elf-header-only", ENOEXEC},
+                {"elf-other-machine", ENOEXEC},
+                {"elf-object", ENOEXEC},
+                {"elf-bad-headers", ENOEXEC},
+                {"/dev/null", EACCES}};
   for (int round = 0; round < 3; round++) {
     for (size_t i = 0; i < sizeof kCases / sizeof kCases[0]; i++) {
       char* arguments[] = {"x", NULL};

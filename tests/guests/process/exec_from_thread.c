@@ -1,5 +1,5 @@
-// An execution from a thread that is not the first: the process keeps its id, the new image has one thread, whatever the
-// others were doing.
+// An execution from a thread that is not the first: the process keeps its id, the new image has one thread,
+// whatever the others were doing.
 #include <pthread.h>
 
 #include "guest.h"

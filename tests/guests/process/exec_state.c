@@ -1,5 +1,5 @@
-// What an execution keeps (pid, mask, pending and ignored signals, descriptors, folder, umask, limits, timers, priority)
-// and what it resets (handlers, alternate stack, mappings, name).
+// What an execution keeps (pid, mask, pending and ignored signals, descriptors, folder, umask, limits,
+// timers, priority) and what it resets (handlers, alternate stack, mappings, name).
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -36,7 +36,8 @@ int main(int argc, char** argv) {
     setpriority(PRIO_PROCESS, 0, 3);
     struct itimerval timer = {{0, 0}, {1000, 0}};
     setitimer(ITIMER_REAL, &timer, NULL);
-    char* place = mmap((void*)0x320000000000, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+    char* place = mmap((void*)0x320000000000, 4096, PROT_READ,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
     REQUIRE(place == (char*)0x320000000000);
     char pid[32];
     snprintf(pid, sizeof pid, "%d", getpid());

@@ -1,5 +1,5 @@
-// All the ways to end, each in a child: return, exit with handlers, _exit without, quick_exit, the last thread's end, the
-// bare calls, from a signal handler, with a status that does not fit.
+// All the ways to end, each in a child: return, exit with handlers, _exit without, quick_exit, the last
+// thread's end, the bare calls, from a signal handler, with a status that does not fit.
 #include <pthread.h>
 #include <signal.h>
 #include <sys/syscall.h>
@@ -24,17 +24,36 @@ static int child(int how) {
   atexit(note);
   at_quick_exit(quick);
   switch (how) {
-    case 0: return 11;
-    case 1: exit(12);
-    case 2: _exit(13);
-    case 3: quick_exit(14);
-    case 4: pthread_create(&thread, NULL, end_process, (void*)15); pthread_join(thread, NULL); return 1;
-    case 5: pthread_create(&thread, NULL, end_thread, NULL); pthread_detach(thread); pthread_exit(NULL);
-    case 6: syscall(SYS_exit, 16); return 1;
-    case 7: syscall(SYS_exit_group, 17); return 1;
-    case 8: signal(SIGUSR1, leave); raise(SIGUSR1); return 1;
-    case 9: exit(256 + 18);
-    case 10: exit(-1);
+    case 0:
+      return 11;
+    case 1:
+      exit(12);
+    case 2:
+      _exit(13);
+    case 3:
+      quick_exit(14);
+    case 4:
+      pthread_create(&thread, NULL, end_process, (void*)15);
+      pthread_join(thread, NULL);
+      return 1;
+    case 5:
+      pthread_create(&thread, NULL, end_thread, NULL);
+      pthread_detach(thread);
+      pthread_exit(NULL);
+    case 6:
+      syscall(SYS_exit, 16);
+      return 1;
+    case 7:
+      syscall(SYS_exit_group, 17);
+      return 1;
+    case 8:
+      signal(SIGUSR1, leave);
+      raise(SIGUSR1);
+      return 1;
+    case 9:
+      exit(256 + 18);
+    case 10:
+      exit(-1);
   }
   return 0;
 }

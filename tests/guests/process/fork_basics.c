@@ -1,5 +1,5 @@
-// fork: both return values, identities, copied memory, shared file offsets, buffered output, two hundred children,
-// children of children, exit statuses.
+// fork: both return values, identities, copied memory, shared file offsets, buffered output, two hundred
+// children, children of children, exit statuses.
 #include <fcntl.h>
 #include <sys/wait.h>
 
@@ -24,7 +24,7 @@ int main(void) {
   REQUIRE(child >= 0);
   if (child == 0) {
     int bad = getpid() == parent || getppid() != parent || getpid() != gettid() || getpid() == 0;
-    data += *heap += local += 10;
+    data += * heap += local += 10;
     bad += data != 16;
     bad += write(fd, "child", 5) != 5;
     _exit(bad ? 99 : 42);

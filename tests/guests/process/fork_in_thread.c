@@ -1,5 +1,5 @@
-// fork from a thread while others compute, allocate and wait: the child has that one thread, its thread-local data, a
-// usable allocator, atfork handlers run in order; the parent is undisturbed.
+// fork from a thread while others compute, allocate and wait: the child has that one thread, its thread-local
+// data, a usable allocator, atfork handlers run in order; the parent is undisturbed.
 #include <pthread.h>
 #include <sys/wait.h>
 

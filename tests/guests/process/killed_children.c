@@ -1,5 +1,5 @@
-// Children that are killed: computing, sleeping, reading, in a system call loop, with threads; by signal, by group; what
-// they wrote before is there, the parent goes on.
+// Children that are killed: computing, sleeping, reading, in a system call loop, with threads; by signal, by
+// group; what they wrote before is there, the parent goes on.
 #include <pthread.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -25,10 +25,16 @@ static void child(int how) {
   ++*progress;
   pthread_t thread;
   switch (how) {
-    case 0: compute(NULL); break;
-    case 1: for (;;) sleep(100);
-    case 2: if (read(ends[0], &byte, 1)) _exit(1); break;
-    case 3: for (;;) getppid();
+    case 0:
+      compute(NULL);
+      break;
+    case 1:
+      for (;;) sleep(100);
+    case 2:
+      if (read(ends[0], &byte, 1)) _exit(1);
+      break;
+    case 3:
+      for (;;) getppid();
     case 4:
       for (int i = 0; i < 4; i++) pthread_create(&thread, NULL, compute, NULL);
       pthread_exit(NULL);

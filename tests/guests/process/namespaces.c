@@ -16,7 +16,8 @@ int main(void) {
     if (sethostname("inside", 6) != 0) _exit(61);
     pid_t child = fork();
     if (child == 0) {
-      int bad = getpid() != 1 || raw_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0) != 1 || gettid() != 1 || getppid() != 0;
+      int bad =
+          getpid() != 1 || raw_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0) != 1 || gettid() != 1 || getppid() != 0;
       char name[64];
       bad += gethostname(name, sizeof name) != 0 || strcmp(name, "inside") != 0;
       pid_t inner = fork();

@@ -1,5 +1,5 @@
-// A process whose parent ends is adopted by the nearest subreaper; the signal asked for at the parent's death comes;
-// a daemon made by two forks works on and reports.
+// A process whose parent ends is adopted by the nearest subreaper; the signal asked for at the parent's death
+// comes; a daemon made by two forks works on and reports.
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>

@@ -1,4 +1,5 @@
-// After chroot into an empty folder: a static program copied there executes, /proc and the old tree are not there.
+// After chroot into an empty folder: a static program copied there executes, /proc and the old tree are not
+// there.
 // @needs: root
 #include <fcntl.h>
 #include <sys/sendfile.h>

@@ -1,4 +1,5 @@
-// A process that gives up its privileges goes on: it computes, forks, executes by descriptor, maps, and cannot go back.
+// A process that gives up its privileges goes on: it computes, forks, executes by descriptor, maps, and
+// cannot go back.
 // @needs: root
 #include <fcntl.h>
 #include <grp.h>
@@ -23,7 +24,8 @@ int main(int argc, char** argv) {
   pid_t child = fork();
   REQUIRE(child >= 0);
   if (child == 0) {
-    if (setgroups(0, NULL) != 0 || setresgid(65534, 65534, 65534) != 0 || setresuid(65534, 65534, 65534) != 0) _exit(70);
+    if (setgroups(0, NULL) != 0 || setresgid(65534, 65534, 65534) != 0 || setresuid(65534, 65534, 65534) != 0)
+      _exit(70);
     if (setuid(0) == 0) _exit(71);
     if (kill(1, 0) == 0 || errno != EPERM) _exit(72);
     pid_t inner = fork();

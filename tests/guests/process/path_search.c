@@ -1,4 +1,5 @@
-// execvp's search along PATH: over folders where the name is missing, not executable or a folder itself; a text without
+// execvp's search along PATH: over folders where the name is missing, not executable or a folder itself; a
+// text without
 // "#!" runs as a shell script; the last error that matters is reported.
 #include <sys/stat.h>
 #include <sys/wait.h>

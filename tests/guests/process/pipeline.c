@@ -1,4 +1,5 @@
-// A pipeline by hand: four processes, three pipes, descriptors moved by dup2, all data through, all statuses in.
+// A pipeline by hand: four processes, three pipes, descriptors moved by dup2, all data through, all statuses
+// in.
 #include <sys/wait.h>
 
 #include "guest.h"

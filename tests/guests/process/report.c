@@ -1,4 +1,5 @@
-// Prints its arguments and some of its state; ends with the status in its second argument. Helper of other guests.
+// Prints its arguments and some of its state; ends with the status in its second argument. Helper of other
+// guests.
 #include <signal.h>
 
 #include "guest.h"
@@ -8,8 +9,8 @@ int main(int argc, char** argv) {
   sigprocmask(SIG_BLOCK, NULL, &mask);
   printf("report:");
   for (int i = 1; i < argc; i++) printf(" %s", argv[i]);
-  printf("; blocked %d, mark %s, leader %d\n", sigismember(&mask, SIGUSR1), getenv("MARK") ? getenv("MARK") : "none",
-         getpgrp() == getpid());
+  printf("; blocked %d, mark %s, leader %d\n", sigismember(&mask, SIGUSR1),
+         getenv("MARK") ? getenv("MARK") : "none", getpgrp() == getpid());
   fflush(stdout);
   return argc > 1 ? atoi(argv[1]) : 0;
 }

@@ -1,5 +1,5 @@
-// Sessions, process groups and a terminal: a pseudo-terminal with a child that has it as controlling terminal; modes, echo,
-// window size, the interrupt key, foreground groups, the hang-up.
+// Sessions, process groups and a terminal: a pseudo-terminal with a child that has it as controlling
+// terminal; modes, echo, window size, the interrupt key, foreground groups, the hang-up.
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -79,7 +79,8 @@ static void child(const char* name) {
   }
   setpgid(other, other);
   int status;
-  if (waitpid(other, &status, WUNTRACED) != other || !WIFSTOPPED(status) || WSTOPSIG(status) != SIGTTIN) _exit(7);
+  if (waitpid(other, &status, WUNTRACED) != other || !WIFSTOPPED(status) || WSTOPSIG(status) != SIGTTIN)
+    _exit(7);
   kill(other, SIGKILL);
   waitpid(other, &status, 0);
   say("background.");

@@ -1,4 +1,5 @@
-// system and popen: results, output, a command that does not exist, one that is killed, signals ignored meanwhile.
+// system and popen: results, output, a command that does not exist, one that is killed, signals ignored
+// meanwhile.
 #include <sys/wait.h>
 
 #include "guest.h"

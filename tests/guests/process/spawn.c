@@ -1,4 +1,5 @@
-// posix_spawn: a program, one that does not exist, by PATH, with file actions, process group, masks, defaults.
+// posix_spawn: a program, one that does not exist, by PATH, with file actions, process group, masks,
+// defaults.
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
@@ -49,7 +50,8 @@ int main(void) {
   posix_spawnattr_setsigmask(&attributes, &mask);
   posix_spawnattr_setsigdefault(&attributes, &defaults);
   posix_spawnattr_setpgroup(&attributes, 0);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
+  posix_spawnattr_setflags(&attributes,
+                           POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
   char* environment[] = {"MARK=given", NULL};
   arguments[1] = "9";
   EXPECT_EQ(posix_spawn(&child, helper, &actions, &attributes, arguments, environment), 0);
@@ -67,7 +69,8 @@ int main(void) {
   posix_spawn_file_actions_t quiet;
   posix_spawn_file_actions_init(&quiet);
   posix_spawn_file_actions_addopen(&quiet, 1, "/dev/null", O_WRONLY, 0);
-  for (int i = 0; i < 20; i++) EXPECT_EQ(posix_spawn(&children[i], helper, &quiet, NULL, arguments, environ), 0);
+  for (int i = 0; i < 20; i++)
+    EXPECT_EQ(posix_spawn(&children[i], helper, &quiet, NULL, arguments, environ), 0);
   for (int i = 0; i < 20; i++) wait_for(children[i], 9 << 8);
   return guest_result();
 }

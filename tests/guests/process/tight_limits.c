@@ -1,5 +1,5 @@
-// Images executed under tight limits start and run: few descriptors, no file growth, no locked memory, no core, a small
-// stack; and what exceeds a limit fails in the program's own terms.
+// Images executed under tight limits start and run: few descriptors, no file growth, no locked memory, no
+// core, a small stack; and what exceeds a limit fails in the program's own terms.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -26,7 +26,8 @@ int main(int argc, char** argv) {
         if (write(fd, "x", 1) != -1 || errno != EFBIG) _exit(2);
         break;
       }
-      default: break;
+      default:
+        break;
     }
     void* block = malloc(1 << 20);
     if (block == NULL) _exit(3);

@@ -1,4 +1,5 @@
-// One thread waits for the children another one starts; a signal handler for SIGCHLD reaps while the program works.
+// One thread waits for the children another one starts; a signal handler for SIGCHLD reaps while the program
+// works.
 #include <pthread.h>
 #include <signal.h>
 #include <sys/wait.h>

@@ -1,5 +1,5 @@
-// wait, waitpid, waitid, wait4: exits, signals, stops and continuations, by group, without waiting, without reaping, with
-// resource usage, with no child at all.
+// wait, waitpid, waitid, wait4: exits, signals, stops and continuations, by group, without waiting, without
+// reaping, with resource usage, with no child at all.
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/wait.h>

@@ -1,4 +1,5 @@
-// sigaction: what is stored is what reads back; refusals; signal(); unsupported flags are dropped as the kernel does.
+// sigaction: what is stored is what reads back; refusals; signal(); unsupported flags are dropped as the
+// kernel does.
 #include <signal.h>
 #include <sys/syscall.h>
 
@@ -34,7 +35,8 @@ int main(void) {
   EXPECT_EQ(sigaction(SIGKILL, NULL, &old), 0);
   EXPECT_ERROR(syscall(SYS_rt_sigaction, SIGUSR1, NULL, NULL, 4), EINVAL);
   EXPECT_ERROR(syscall(SYS_rt_sigaction, SIGUSR1, (void*)16, NULL, 8), EFAULT);
-  struct kernel_sigaction raw = {(void*)handler, 0x04000000 | 0x400 /* SA_UNSUPPORTED */, (void*)other, ~0ul}, back;
+  struct kernel_sigaction raw = {(void*)handler, 0x04000000 | 0x400 /* SA_UNSUPPORTED */, (void*)other, ~0ul},
+                          back;
   EXPECT_EQ(syscall(SYS_rt_sigaction, SIGUSR1, &raw, NULL, 8), 0);
   EXPECT_EQ(syscall(SYS_rt_sigaction, SIGUSR1, NULL, &back, 8), 0);
   printf("flags %lx, mask %lx\n", back.flags, back.mask);

@@ -1,4 +1,5 @@
-// sigaltstack: used when asked for, its state as seen from inside, left by siglongjmp, SS_AUTODISARM, refusals.
+// sigaltstack: used when asked for, its state as seen from inside, left by siglongjmp, SS_AUTODISARM,
+// refusals.
 #include <setjmp.h>
 #include <signal.h>
 #include <ucontext.h>
@@ -24,8 +25,8 @@ static void handler(int number, siginfo_t* info, void* context) {
   REQUIRE(sigaltstack(NULL, &now) == 0);
   ucontext_t* state = context;
   printf("signal %d: on the stack %d, flags %x, in the context: base %d, size %zu, flags %x\n", number,
-         on_stack(&local, stack), (unsigned)now.ss_flags, state->uc_stack.ss_sp == stack, state->uc_stack.ss_size,
-         (unsigned)state->uc_stack.ss_flags);
+         on_stack(&local, stack), (unsigned)now.ss_flags, state->uc_stack.ss_sp == stack,
+         state->uc_stack.ss_size, (unsigned)state->uc_stack.ss_flags);
   if (step == 1) {
     stack_t replacement = {.ss_sp = other, .ss_size = sizeof other};
     EXPECT_ERROR(sigaltstack(&replacement, NULL), EPERM);

@@ -1,6 +1,7 @@
-// Signals that arrive at any instruction of a loop of jumps, calls, returns, indirect transfers, pushes, string and
-// carry instructions: the context always shows a pc inside the loop, the stack pointer where it may be, registers that
-// satisfy the loop's invariant at that pc, return addresses of the program's own; the result is never disturbed.
+// Signals that arrive at any instruction of a loop of jumps, calls, returns, indirect transfers, pushes,
+// string and carry instructions: the context always shows a pc inside the loop, the stack pointer where it
+// may be, registers that satisfy the loop's invariant at that pc, return addresses of the program's own; the
+// result is never disturbed.
 #include <signal.h>
 #include <sys/time.h>
 #include <ucontext.h>
@@ -46,7 +47,8 @@ int main(void) {
     uint64_t sum;
     __asm__ volatile(
         "sub $256, %%rsp\n mov %%rsp, %[loop_rsp]\n"
-        "movabs $0x123456789, %%r12\n xor %%r13d, %%r13d\n mov $0x10000000, %%r14d\n xor %%r15d, %%r15d\n xor %%eax, %%eax\n"
+        "movabs $0x123456789, %%r12\n xor %%r13d, %%r13d\n mov $0x10000000, %%r14d\n xor %%r15d, %%r15d\n "
+        "xor %%eax, %%eax\n"
         "mov $20000, %%edx\n"
         "any_start:\n"
         "1: call 2f\n"

@@ -1,4 +1,5 @@
-// What a handler writes into its context is what the program continues with: rip, general registers, flags, xmm and x87.
+// What a handler writes into its context is what the program continues with: rip, general registers, flags,
+// xmm and x87.
 #include <signal.h>
 #include <ucontext.h>
 
@@ -36,12 +37,13 @@ int main(void) {
       "mov $1, %%eax\n mov $15, %%r15d\n xor %%ecx, %%ecx\n"
       "int3\n ud2\n"
       "mov %%rax, %%rbx\n movd %%xmm3, %%edx\n stmxcsr %5\n fnstcw %6\n"
-      "pushfq\n pop %%rsi\n mov %%r15, %%rdi\n fninit\n movl $0x1f80, -8(%%rsp)\n ldmxcsr -8(%%rsp)\n add $128, %%rsp\n"
+      "pushfq\n pop %%rsi\n mov %%r15, %%rdi\n fninit\n movl $0x1f80, -8(%%rsp)\n ldmxcsr -8(%%rsp)\n add "
+      "$128, %%rsp\n"
       : "=b"(rax), "=c"(rcx), "=D"(r15), "=S"(flags), "=d"(xmm), "=m"(mxcsr), "=m"(control)
       :
       : "rax", "r15", "xmm3", "memory", "cc");
-  printf("rax %lx, rcx %lx, r15 %lx, flags %lx, xmm3 %lx, mxcsr %x, control %x\n", rax, rcx, r15, flags & 0x8d5, xmm,
-         mxcsr & 0xffc0, control);
+  printf("rax %lx, rcx %lx, r15 %lx, flags %lx, xmm3 %lx, mxcsr %x, control %x\n", rax, rcx, r15,
+         flags & 0x8d5, xmm, mxcsr & 0xffc0, control);
   EXPECT_EQ(rax, 0x1111);
   EXPECT_EQ(rcx, 0x2222);
   EXPECT_EQ(r15, 0x3333);

@@ -1,4 +1,5 @@
-// SIGCHLD: its information for children that exit, are killed, stop and continue; SA_NOCLDSTOP, SA_NOCLDWAIT, SIG_IGN.
+// SIGCHLD: its information for children that exit, are killed, stop and continue; SA_NOCLDSTOP, SA_NOCLDWAIT,
+// SIG_IGN.
 #include <signal.h>
 #include <sys/wait.h>
 

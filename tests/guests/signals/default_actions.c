@@ -1,5 +1,5 @@
-// What ends a process: every signal's default action, blocked and ignored faults, a fault in the fault's handler, no room
-// for the frame, abort.
+// What ends a process: every signal's default action, blocked and ignored faults, a fault in the fault's
+// handler, no room for the frame, abort.
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -18,15 +18,36 @@ static void child(int how) {
   sigfillset(&set);
   stack_t stack = {.ss_sp = (void*)0x10000, .ss_size = 64 << 10};
   switch (how) {
-    case 0: *(volatile int*)16 = 1; break;
-    case 1: __asm__ volatile("ud2"); break;
-    case 2: __asm__ volatile("xor %%ecx, %%ecx\n div %%ecx" : : : "rax", "rcx", "rdx"); break;
-    case 3: __asm__ volatile("int3"); break;
-    case 4: abort();
-    case 5: sigprocmask(SIG_BLOCK, &set, NULL); *(volatile int*)16 = 1; break;
-    case 6: signal(SIGSEGV, SIG_IGN); *(volatile int*)16 = 1; break;
-    case 7: signal(SIGSEGV, fault_again); *(volatile int*)16 = 1; break;
-    case 8: signal(SIGSEGV, return_handler); __asm__ volatile("mov $0x1000, %%esp\n push %%rax" : : : "memory"); break;
+    case 0:
+      *(volatile int*)16 = 1;
+      break;
+    case 1:
+      __asm__ volatile("ud2");
+      break;
+    case 2:
+      __asm__ volatile("xor %%ecx, %%ecx\n div %%ecx" : : : "rax", "rcx", "rdx");
+      break;
+    case 3:
+      __asm__ volatile("int3");
+      break;
+    case 4:
+      abort();
+    case 5:
+      sigprocmask(SIG_BLOCK, &set, NULL);
+      *(volatile int*)16 = 1;
+      break;
+    case 6:
+      signal(SIGSEGV, SIG_IGN);
+      *(volatile int*)16 = 1;
+      break;
+    case 7:
+      signal(SIGSEGV, fault_again);
+      *(volatile int*)16 = 1;
+      break;
+    case 8:
+      signal(SIGSEGV, return_handler);
+      __asm__ volatile("mov $0x1000, %%esp\n push %%rax" : : : "memory");
+      break;
     case 9: {
       struct sigaction action = {.sa_handler = return_handler, .sa_flags = SA_ONSTACK};
       sigaction(SIGUSR1, &action, NULL);
@@ -34,11 +55,23 @@ static void child(int how) {
       raise(SIGUSR1);
       break;
     }
-    case 10: signal(SIGABRT, return_handler); abort();
-    case 11: __asm__ volatile("hlt"); break;
-    case 12: signal(SIGILL, SIG_IGN); __asm__ volatile("ud2"); break;
-    case 13: sigprocmask(SIG_BLOCK, &set, NULL); raise(SIGTERM); sigprocmask(SIG_UNBLOCK, &set, NULL); break;
-    default: break;
+    case 10:
+      signal(SIGABRT, return_handler);
+      abort();
+    case 11:
+      __asm__ volatile("hlt");
+      break;
+    case 12:
+      signal(SIGILL, SIG_IGN);
+      __asm__ volatile("ud2");
+      break;
+    case 13:
+      sigprocmask(SIG_BLOCK, &set, NULL);
+      raise(SIGTERM);
+      sigprocmask(SIG_UNBLOCK, &set, NULL);
+      break;
+    default:
+      break;
   }
   _exit(0);
 }

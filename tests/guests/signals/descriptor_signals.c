@@ -1,5 +1,5 @@
-// Signals that descriptors send: SIGIO by F_SETOWN and O_ASYNC, a chosen one by F_SETSIG with the descriptor in the
-// information, SIGURG for urgent data, SIGXFSZ at the file size limit.
+// Signals that descriptors send: SIGIO by F_SETOWN and O_ASYNC, a chosen one by F_SETSIG with the descriptor
+// in the information, SIGURG for urgent data, SIGXFSZ at the file size limit.
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <signal.h>

@@ -1,5 +1,5 @@
-// A program that manages its own pages: each write fault is resolved in the handler and the write goes on, thousands of
-// times, as garbage collectors do.
+// A program that manages its own pages: each write fault is resolved in the handler and the write goes on,
+// thousands of times, as garbage collectors do.
 #include <signal.h>
 #include <sys/mman.h>
 

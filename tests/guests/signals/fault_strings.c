@@ -1,5 +1,5 @@
-// Faults half-way through repeated string instructions: rcx, rsi and rdi say exactly how far they came; the page is
-// supplied by the handler and the instruction goes on to its end.
+// Faults half-way through repeated string instructions: rcx, rsi and rdi say exactly how far they came; the
+// page is supplied by the handler and the instruction goes on to its end.
 #include <signal.h>
 #include <sys/mman.h>
 #include <ucontext.h>
@@ -29,16 +29,19 @@ static void reset(void) {
   REQUIRE(mprotect(area + 4096, 4096, PROT_NONE) == 0);
 }
 
-#define RUN(instruction, rcx_value, rsi_value, rdi_value)                                                       \
-  do {                                                                                                          \
-    reset();                                                                                                    \
-    uint64_t cx = (rcx_value), si = (uint64_t)(rsi_value), di = (uint64_t)(rdi_value);                          \
-    uint64_t si_start = si, di_start = di;                                                                      \
-    __asm__ volatile(instruction "\n cld" : "+c"(cx), "+S"(si), "+D"(di) : "a"(0xabababababababab) : "memory", "cc"); \
-    EXPECT_EQ(faults, 1);                                                                                       \
-    printf("%s: at the fault rcx %lu, rsi %+ld, rdi %+ld; at the end rcx %lu, rsi %+ld, rdi %+ld\n", instruction, \
-           (unsigned long)at_fault[0], (long)(at_fault[1] - si_start), (long)(at_fault[2] - di_start),           \
-           (unsigned long)cx, (long)(si - si_start), (long)(di - di_start));                                     \
+#define RUN(instruction, rcx_value, rsi_value, rdi_value)                                                    \
+  do {                                                                                                       \
+    reset();                                                                                                 \
+    uint64_t cx = (rcx_value), si = (uint64_t)(rsi_value), di = (uint64_t)(rdi_value);                       \
+    uint64_t si_start = si, di_start = di;                                                                   \
+    __asm__ volatile(instruction "\n cld"                                                                    \
+                     : "+c"(cx), "+S"(si), "+D"(di)                                                          \
+                     : "a"(0xabababababababab)                                                               \
+                     : "memory", "cc");                                                                      \
+    EXPECT_EQ(faults, 1);                                                                                    \
+    printf("%s: at the fault rcx %lu, rsi %+ld, rdi %+ld; at the end rcx %lu, rsi %+ld, rdi %+ld\n",         \
+           instruction, (unsigned long)at_fault[0], (long)(at_fault[1] - si_start),                          \
+           (long)(at_fault[2] - di_start), (unsigned long)cx, (long)(si - si_start), (long)(di - di_start)); \
   } while (0)
 
 int main(void) {

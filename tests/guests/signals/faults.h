@@ -1,8 +1,8 @@
 // Faults at a known instruction with known registers, for the guests of this folder.
 //
-// FAULT_STUB(name, text) makes `stub_name`, described by `fault_stub_name`: it loads every general register from
-// `fault_before` and then runs `text`, in which the label `at_name:` marks the instruction that is to fault. The handler
-// installed by catch_faults() notes everything in `fault` and continues behind the stub.
+// FAULT_STUB(name, text) makes `stub_name`, described by `fault_stub_name`: it loads every general register
+// from `fault_before` and then runs `text`, in which the label `at_name:` marks the instruction that is to
+// fault. The handler installed by catch_faults() notes everything in `fault` and continues behind the stub.
 #pragma once
 
 #include <signal.h>
@@ -34,22 +34,23 @@ static volatile Fault fault;
 static const FaultStub* fault_current;
 
 #define FAULT_LOAD(register, index) "mov fault_before + 8*" #index "(%rip), %" #register "\n"
-#define FAULT_STUB(name, text)                                                                          \
-  __asm__(".text\n.globl stub_" #name ", at_" #name ", resume_" #name "\n"                              \
-          "stub_" #name ":\n"                                                                           \
-          "push %rbx\n push %rbp\n push %r12\n push %r13\n push %r14\n push %r15\n"                     \
-          "mov %rsp, fault_saved_rsp(%rip)\n"                                                           \
-          "pushq fault_before + 136(%rip)\n popfq\n"                                                    \
-          FAULT_LOAD(rax, 0) FAULT_LOAD(rcx, 1) FAULT_LOAD(rdx, 2) FAULT_LOAD(rbx, 3)                   \
-          FAULT_LOAD(rbp, 5) FAULT_LOAD(rsi, 6) FAULT_LOAD(rdi, 7) FAULT_LOAD(r8, 8) FAULT_LOAD(r9, 9)  \
-          FAULT_LOAD(r10, 10) FAULT_LOAD(r11, 11) FAULT_LOAD(r12, 12) FAULT_LOAD(r13, 13)               \
-          FAULT_LOAD(r14, 14) FAULT_LOAD(r15, 15)                                                       \
-          text                                                                                          \
-          "resume_" #name ":\n"                                                                         \
-          "mov fault_saved_rsp(%rip), %rsp\n cld\n"                                                     \
-          "pop %r15\n pop %r14\n pop %r13\n pop %r12\n pop %rbp\n pop %rbx\n ret\n");                   \
-  void stub_##name(void);                                                                               \
-  extern const char at_##name[], resume_##name[];                                                       \
+#define FAULT_STUB(name, text)                                                                               \
+  __asm__(".text\n.globl stub_" #name ", at_" #name ", resume_" #name                                        \
+          "\n"                                                                                               \
+          "stub_" #name                                                                                      \
+          ":\n"                                                                                              \
+          "push %rbx\n push %rbp\n push %r12\n push %r13\n push %r14\n push %r15\n"                          \
+          "mov %rsp, fault_saved_rsp(%rip)\n"                                                                \
+          "pushq fault_before + 136(%rip)\n popfq\n" FAULT_LOAD(rax, 0) FAULT_LOAD(rcx, 1)                   \
+              FAULT_LOAD(rdx, 2) FAULT_LOAD(rbx, 3) FAULT_LOAD(rbp, 5) FAULT_LOAD(rsi, 6) FAULT_LOAD(rdi, 7) \
+                  FAULT_LOAD(r8, 8) FAULT_LOAD(r9, 9) FAULT_LOAD(r10, 10) FAULT_LOAD(r11, 11)                \
+                      FAULT_LOAD(r12, 12) FAULT_LOAD(r13, 13) FAULT_LOAD(r14, 14) FAULT_LOAD(r15, 15) text   \
+          "resume_" #name                                                                                    \
+          ":\n"                                                                                              \
+          "mov fault_saved_rsp(%rip), %rsp\n cld\n"                                                          \
+          "pop %r15\n pop %r14\n pop %r13\n pop %r12\n pop %rbp\n pop %rbx\n ret\n");                        \
+  void stub_##name(void);                                                                                    \
+  extern const char at_##name[], resume_##name[];                                                            \
   static const FaultStub fault_stub_##name = {stub_##name, at_##name, resume_##name};
 
 static const int kFaultIndex[16] = {REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP, REG_RSI, REG_RDI,

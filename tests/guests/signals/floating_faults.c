@@ -1,4 +1,5 @@
-// Unmasked floating-point exceptions: x87 (reported at the next x87 instruction) and SSE, with their codes and places.
+// Unmasked floating-point exceptions: x87 (reported at the next x87 instruction) and SSE, with their codes
+// and places.
 #include <fenv.h>
 
 #include "signals/faults.h"
@@ -24,8 +25,11 @@ int main(void) {
   unsigned short control = 0x037f & ~0x0cu;
   for (int i = 0; i < 3; i++) {
     unsigned clean = 0x1f80;
-    __asm__ volatile("ldmxcsr %4\n movsd %0, %%xmm0\n movsd %1, %%xmm1\n movsd %2, %%xmm2\n movsd %3, %%xmm3\n"
-                     : : "m"(kOne), "m"(kZero), "m"(kMinus), "m"(kHuge), "m"(mxcsr) : "xmm0", "xmm1", "xmm2", "xmm3");
+    __asm__ volatile(
+        "ldmxcsr %4\n movsd %0, %%xmm0\n movsd %1, %%xmm1\n movsd %2, %%xmm2\n movsd %3, %%xmm3\n"
+        :
+        : "m"(kOne), "m"(kZero), "m"(kMinus), "m"(kHuge), "m"(mxcsr)
+        : "xmm0", "xmm1", "xmm2", "xmm3");
     if (i == 0) run("sse divide", &fault_stub_sse_divide);
     if (i == 1) run("sse invalid", &fault_stub_sse_invalid);
     if (i == 2) run("sse overflow", &fault_stub_sse_overflow);

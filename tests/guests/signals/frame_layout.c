@@ -1,4 +1,5 @@
-// The frame a handler is given: alignment, entry registers, flags, context header, extended state, skipped red zone.
+// The frame a handler is given: alignment, entry registers, flags, context header, extended state, skipped
+// red zone.
 #include <asm/sigcontext.h>
 #include <cpuid.h>
 #include <sys/syscall.h>
@@ -29,7 +30,8 @@ void entry(void);
 void restore(void);
 __asm__(
     ".text\n.globl entry\nentry:\n"
-    "  mov %rax, entry_rax(%rip)\n mov %rdi, entry_rdi(%rip)\n mov %rsi, entry_rsi(%rip)\n mov %rdx, entry_rdx(%rip)\n"
+    "  mov %rax, entry_rax(%rip)\n mov %rdi, entry_rdi(%rip)\n mov %rsi, entry_rsi(%rip)\n mov %rdx, "
+    "entry_rdx(%rip)\n"
     "  mov %rsp, entry_rsp(%rip)\n mov (%rsp), %rax\n mov %rax, entry_return(%rip)\n"
     "  pushfq\n pop entry_flags(%rip)\n"
     "  jmp inspect\n"
@@ -43,13 +45,13 @@ __attribute__((used)) void inspect(int number, int* info, struct kernel_ucontext
   EXPECT_EQ(entry_rdi, 10);
   EXPECT_EQ((entry_rsp + 8) % 16, 0);
   EXPECT(entry_return == (uint64_t)&restore);
-  EXPECT(entry_rdx == entry_rsp + 8);               // the context lies behind the return address,
+  EXPECT(entry_rdx == entry_rsp + 8);  // the context lies behind the return address,
   EXPECT((uint64_t)info == entry_rdx + sizeof(struct kernel_ucontext));  // the information behind the context
-  EXPECT_EQ(entry_flags & 0x400, 0);                // direction flag clear
+  EXPECT_EQ(entry_flags & 0x400, 0);                                     // direction flag clear
   printf("flags %lx, link %d\n", context->flags, context->link != NULL);
   EXPECT_EQ(context->mask, 1ul << 15);
   EXPECT_EQ(context->context.cs, 0x33);
-  EXPECT_EQ(context->context.__pad0, 0x2b);  // ss
+  EXPECT_EQ(context->context.__pad0, 0x2b);         // ss
   EXPECT(context->context.rsp - 128 >= entry_rsp);  // the red zone is left alone
   interrupted_rsp = context->context.rsp;
   struct _fpstate* state = context->context.fpstate;

@@ -1,5 +1,5 @@
-// Blocking calls and signals: without SA_RESTART they give EINTR; with it those that restart go on (the handler makes
-// them succeed), the others give EINTR all the same.
+// Blocking calls and signals: without SA_RESTART they give EINTR; with it those that restart go on (the
+// handler makes them succeed), the others give EINTR all the same.
 #include <fcntl.h>
 #include <mqueue.h>
 #include <poll.h>
@@ -101,7 +101,8 @@ static void run(const char* name, long (*call)(void), void (*helper)(void), int 
     errno = 0;
     long result = call();
     int error = errno;
-    printf("%s%s: result %ld, %s\n", name, restart ? " with SA_RESTART" : "", result, result < 0 ? strerrorname_np(error) : "");
+    printf("%s%s: result %ld, %s\n", name, restart ? " with SA_RESTART" : "", result,
+           result < 0 ? strerrorname_np(error) : "");
     EXPECT_EQ(calls, 1);
     if (restart && restarts) {
       EXPECT_EQ(result, 1);

@@ -18,17 +18,28 @@ int main(void) {
     int number = sigsetjmp(back, 1);
     if (number == 0) {
       switch (i % 5) {
-        case 0: *(volatile int*)8 = 1; break;
-        case 1: __asm__ volatile("ud2"); break;
-        case 2: __asm__ volatile("xor %%ecx, %%ecx\n idiv %%ecx" : : : "rax", "rcx", "rdx"); break;
-        case 3: __asm__ volatile("int3"); break;
-        case 4: raise(SIGUSR1); break;
+        case 0:
+          *(volatile int*)8 = 1;
+          break;
+        case 1:
+          __asm__ volatile("ud2");
+          break;
+        case 2:
+          __asm__ volatile("xor %%ecx, %%ecx\n idiv %%ecx" : : : "rax", "rcx", "rdx");
+          break;
+        case 3:
+          __asm__ volatile("int3");
+          break;
+        case 4:
+          raise(SIGUSR1);
+          break;
       }
       EXPECT(!"went on");
     }
     counts[number]++;
   }
-  printf("%d %d %d %d %d\n", counts[SIGSEGV], counts[SIGILL], counts[SIGFPE], counts[SIGTRAP], counts[SIGUSR1]);
+  printf("%d %d %d %d %d\n", counts[SIGSEGV], counts[SIGILL], counts[SIGFPE], counts[SIGTRAP],
+         counts[SIGUSR1]);
   EXPECT_EQ(counts[SIGSEGV] + counts[SIGILL] + counts[SIGFPE] + counts[SIGTRAP] + counts[SIGUSR1], 5000);
   sigset_t mask;
   sigprocmask(SIG_BLOCK, NULL, &mask);

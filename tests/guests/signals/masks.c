@@ -1,5 +1,5 @@
-// Blocking and waiting: sigprocmask, sigpending, sigsuspend, pause, sigwaitinfo, sigtimedwait, signalfd, masks of ppoll
-// and pselect.
+// Blocking and waiting: sigprocmask, sigpending, sigsuspend, pause, sigwaitinfo, sigtimedwait, signalfd,
+// masks of ppoll and pselect.
 #include <poll.h>
 #include <signal.h>
 #include <sys/epoll.h>

@@ -18,13 +18,13 @@ static void recursive(int number) {
 static void deferring(int number) {
   log_handler(number);
   depth++;
-  raise(number);    // blocked while we run
-  raise(SIGUSR2);   // blocked by sa_mask
-  raise(SIGURG);    // not blocked
+  raise(number);   // blocked while we run
+  raise(SIGUSR2);  // blocked by sa_mask
+  raise(SIGURG);   // not blocked
   sigset_t pending;
   sigpending(&pending);
-  printf("%*spending %d %d %d\n", depth * 2, "", sigismember(&pending, number), sigismember(&pending, SIGUSR2),
-         sigismember(&pending, SIGURG));
+  printf("%*spending %d %d %d\n", depth * 2, "", sigismember(&pending, number),
+         sigismember(&pending, SIGUSR2), sigismember(&pending, SIGURG));
   depth--;
   if (number == SIGUSR1) signal(SIGUSR1, log_handler);
   printf("leave\n");

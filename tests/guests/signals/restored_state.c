@@ -1,5 +1,5 @@
-// A handler that destroys every register leaves the interrupted computation untouched: general registers, flags, ymm,
-// x87 stack and control words are restored by sigreturn, at whatever instruction the signal came.
+// A handler that destroys every register leaves the interrupted computation untouched: general registers,
+// flags, ymm, x87 stack and control words are restored by sigreturn, at whatever instruction the signal came.
 // @needs: avx
 #include <math.h>
 #include <signal.h>
@@ -15,10 +15,13 @@ static void handler(int number) {
   static unsigned short control = 0x0f7f;
   static unsigned mxcsr = 0x7f80;
   __asm__ volatile(
-      "fninit\n fldcw %0\n fldz\n fldz\n fldz\n fldz\n fldz\n fldz\n fldz\n fldz\n ldmxcsr %1\n vzeroall\n vpcmpeqd %%xmm0, %%xmm0, %%xmm0\n"
-      "mov $-1, %%rax\n mov %%rax, %%rcx\n mov %%rax, %%rdx\n mov %%rax, %%rsi\n mov %%rax, %%rdi\n mov %%rax, %%r8\n"
+      "fninit\n fldcw %0\n fldz\n fldz\n fldz\n fldz\n fldz\n fldz\n fldz\n fldz\n ldmxcsr %1\n vzeroall\n "
+      "vpcmpeqd %%xmm0, %%xmm0, %%xmm0\n"
+      "mov $-1, %%rax\n mov %%rax, %%rcx\n mov %%rax, %%rdx\n mov %%rax, %%rsi\n mov %%rax, %%rdi\n mov "
+      "%%rax, %%r8\n"
       "mov %%rax, %%r9\n mov %%rax, %%r10\n mov %%rax, %%r11\n std\n cld\n stc\n"
-      : : "m"(control), "m"(mxcsr)
+      :
+      : "m"(control), "m"(mxcsr)
       : "rax", "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11", "cc");
 }
 
@@ -47,7 +50,9 @@ static __attribute__((noinline)) uint64_t compute_vectors(int n) {
       "1: vaddps %%ymm1, %%ymm2, %%ymm3\n vxorps %%ymm3, %%ymm1, %%ymm1\n vorps %%ymm2, %%ymm1, %%ymm2\n"
       "vshufps $0x93, %%ymm2, %%ymm2, %%ymm2\n vperm2f128 $1, %%ymm1, %%ymm1, %%ymm1\n dec %%ecx\n jnz 1b\n"
       "vxorps %%ymm1, %%ymm2, %%ymm2\n vmovdqu %%ymm2, (%1)\n vzeroupper\n"
-      : : "r"(n), "r"(lanes) : "rcx", "memory", "cc", "xmm1", "xmm2", "xmm3");
+      :
+      : "r"(n), "r"(lanes)
+      : "rcx", "memory", "cc", "xmm1", "xmm2", "xmm3");
   return lanes[0] ^ lanes[1] ^ lanes[2] ^ lanes[3];
 }
 

@@ -1,5 +1,5 @@
-// Signals sent to ourselves are delivered before the call returns, with the sender's information: kill, raise, tgkill,
-// sigqueue, pthread_kill, rt_sigqueueinfo.
+// Signals sent to ourselves are delivered before the call returns, with the sender's information: kill,
+// raise, tgkill, sigqueue, pthread_kill, rt_sigqueueinfo.
 #include <pthread.h>
 #include <signal.h>
 #include <sys/syscall.h>
@@ -17,8 +17,8 @@ static void handler(int number, siginfo_t* info, void* context) {
 }
 
 static void expect(const char* how, int code) {
-  printf("%s: calls %d, number %d, code %d, own pid %d, own uid %d\n", how, calls, last.si_signo, last.si_code,
-         last.si_pid == getpid(), last.si_uid == getuid());
+  printf("%s: calls %d, number %d, code %d, own pid %d, own uid %d\n", how, calls, last.si_signo,
+         last.si_code, last.si_pid == getpid(), last.si_uid == getuid());
   EXPECT_EQ(calls, 1);
   EXPECT_EQ(last.si_code, code);
   calls = 0;

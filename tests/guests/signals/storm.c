@@ -1,4 +1,5 @@
-// A thousand timer ticks at one millisecond while computing, calling and allocating; nothing is lost or disturbed.
+// A thousand timer ticks at one millisecond while computing, calling and allocating; nothing is lost or
+// disturbed.
 // @timeout: 60
 #include <signal.h>
 #include <sys/time.h>

@@ -1,5 +1,5 @@
-// A signal ends loops that have no way out of their own: a jump to itself, a flag that is polled, a register that the
-// handler changes in the context, a loop around emulated instructions, a loop of calls.
+// A signal ends loops that have no way out of their own: a jump to itself, a flag that is polled, a register
+// that the handler changes in the context, a loop around emulated instructions, a loop of calls.
 #include <setjmp.h>
 #include <signal.h>
 #include <sys/time.h>
@@ -16,8 +16,11 @@ static void handler(int number, siginfo_t* info, void* context) {
   (void)info;
   greg_t* registers = ((ucontext_t*)context)->uc_mcontext.gregs;
   switch (mode) {
-    case 0: siglongjmp(back, 1);
-    case 1: flag = 1; break;
+    case 0:
+      siglongjmp(back, 1);
+    case 1:
+      flag = 1;
+      break;
     case 2: {
       const char* pc = (const char*)registers[REG_RIP];
       if (pc >= loop_start && pc < loop_end) {
@@ -55,7 +58,11 @@ int main(void) {
   printf("out of a loop of calls\n");
   if (sigsetjmp(back, 1) == 0) {
     arm(0);
-    for (;;) __asm__ volatile("xor %%eax, %%eax\n xor %%ecx, %%ecx\n cpuid\n rdtsc" : : : "rax", "rbx", "rcx", "rdx");
+    for (;;)
+      __asm__ volatile("xor %%eax, %%eax\n xor %%ecx, %%ecx\n cpuid\n rdtsc"
+                       :
+                       :
+                       : "rax", "rbx", "rcx", "rdx");
   }
   printf("out of a loop of emulated instructions\n");
   if (sigsetjmp(back, 1) == 0) {

@@ -1,5 +1,5 @@
-// Timers that send signals: alarm, setitimer (real, virtual, profiling), timer_create by signal, to a thread, by thread;
-// what reads back, and switching off.
+// Timers that send signals: alarm, setitimer (real, virtual, profiling), timer_create by signal, to a thread,
+// by thread; what reads back, and switching off.
 #include <pthread.h>
 #include <signal.h>
 #include <sys/syscall.h>
@@ -19,7 +19,9 @@ static void count(int number, siginfo_t* info, void* context) {
 }
 
 static volatile int thread_calls;
-static void thread_function(union sigval value) { __atomic_fetch_add(&thread_calls, value.sival_int, __ATOMIC_SEQ_CST); }
+static void thread_function(union sigval value) {
+  __atomic_fetch_add(&thread_calls, value.sival_int, __ATOMIC_SEQ_CST);
+}
 
 static void wait_for(int number, int wanted) {
   sigset_t blocked, old;

@@ -12,7 +12,10 @@ static void leaf(void);
 static _Unwind_Reason_Code frame(struct _Unwind_Context* context, void* data) {
   int* count = data;
   void* function = _Unwind_FindEnclosingFunction((void*)_Unwind_GetIP(context));
-  const char* name = function == (void*)leaf ? "leaf" : function == (void*)recurse ? "recurse" : function == (void*)main ? "main" : NULL;
+  const char* name = function == (void*)leaf      ? "leaf"
+                     : function == (void*)recurse ? "recurse"
+                     : function == (void*)main    ? "main"
+                                                  : NULL;
   if (name) printf("  %s\n", name);
   (*count)++;
   return *count > 50 || function == (void*)main ? _URC_END_OF_STACK : _URC_NO_REASON;

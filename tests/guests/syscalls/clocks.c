@@ -1,4 +1,5 @@
-// All ways to ask for the time agree with each other and never run backwards; clocks that do not exist are refused.
+// All ways to ask for the time agree with each other and never run backwards; clocks that do not exist are
+// refused.
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
@@ -21,8 +22,9 @@ static long long by_kernel(clockid_t clock) {
 }
 
 int main(void) {
-  static const clockid_t kClocks[] = {CLOCK_REALTIME, CLOCK_MONOTONIC, CLOCK_MONOTONIC_RAW, CLOCK_BOOTTIME,
-                                      CLOCK_PROCESS_CPUTIME_ID, CLOCK_THREAD_CPUTIME_ID, CLOCK_TAI};
+  static const clockid_t kClocks[] = {CLOCK_REALTIME, CLOCK_MONOTONIC,          CLOCK_MONOTONIC_RAW,
+                                      CLOCK_BOOTTIME, CLOCK_PROCESS_CPUTIME_ID, CLOCK_THREAD_CPUTIME_ID,
+                                      CLOCK_TAI};
   for (size_t c = 0; c < sizeof kClocks / sizeof kClocks[0]; c++) {
     for (int i = 0; i < 100; i++) {
       long long a = by_libc(kClocks[c]), b = by_kernel(kClocks[c]), d = by_libc(kClocks[c]);

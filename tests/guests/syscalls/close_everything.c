@@ -1,4 +1,5 @@
-// A program that closes every descriptor it may have, as daemons do, goes on: opens, forks and executes afterwards.
+// A program that closes every descriptor it may have, as daemons do, goes on: opens, forks and executes
+// afterwards.
 #include <fcntl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>

@@ -1,5 +1,5 @@
-// Listing directories: all of three thousand entries by readdir and by getdents64 with a small buffer, seeking, sorting,
-// a tree walked with ftw, an entry that vanishes.
+// Listing directories: all of three thousand entries by readdir and by getdents64 with a small buffer,
+// seeking, sorting, a tree walked with ftw, an entry that vanishes.
 #include <dirent.h>
 #include <fcntl.h>
 #include <ftw.h>

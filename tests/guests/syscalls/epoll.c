@@ -1,4 +1,5 @@
-// epoll: level and edge triggering, one-shot, changes, nesting, exact data, timeouts, many descriptors, errors.
+// epoll: level and edge triggering, one-shot, changes, nesting, exact data, timeouts, many descriptors,
+// errors.
 #include <fcntl.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>

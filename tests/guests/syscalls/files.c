@@ -1,5 +1,5 @@
-// Files: creation modes, appending, exclusive and nameless files, holes, links, renames, times, permissions, directories
-// as descriptors; stat, fstatat and statx agree.
+// Files: creation modes, appending, exclusive and nameless files, holes, links, renames, times, permissions,
+// directories as descriptors; stat, fstatat and statx agree.
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/sendfile.h>

@@ -21,7 +21,8 @@ static void* waiter(void* argument) {
   return (void*)result;
 }
 
-// Waits until the kernel shows that `count` threads sleep on the word: a wake of nobody tells, so requeue 0 of them.
+// Waits until the kernel shows that `count` threads sleep on the word: a wake of nobody tells, so requeue 0
+// of them.
 static void until_waiting(int* at, int count) {
   for (int i = 0; i < 2000; i++) {
     long moved = futex(at, FUTEX_CMP_REQUEUE_PRIVATE, 0, (void*)1000, &other, *at);
@@ -41,7 +42,8 @@ int main(void) {
   clock_gettime(CLOCK_MONOTONIC, &until);
   EXPECT_ERROR(futex(&word, FUTEX_WAIT_BITSET_PRIVATE, 0, &until, NULL, -1), ETIMEDOUT);
   clock_gettime(CLOCK_REALTIME, &until);
-  EXPECT_ERROR(futex(&word, FUTEX_WAIT_BITSET_PRIVATE | FUTEX_CLOCK_REALTIME, 0, &until, NULL, -1), ETIMEDOUT);
+  EXPECT_ERROR(futex(&word, FUTEX_WAIT_BITSET_PRIVATE | FUTEX_CLOCK_REALTIME, 0, &until, NULL, -1),
+               ETIMEDOUT);
   EXPECT_EQ(futex(&word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0), 0);
   soon.tv_nsec = 2000000000;
   EXPECT_ERROR(futex(&word, FUTEX_WAIT_PRIVATE, 0, &soon, NULL, 0), EINVAL);
@@ -58,7 +60,9 @@ int main(void) {
   EXPECT_EQ(futex(&word, FUTEX_WAKE_PRIVATE, 10, NULL, NULL, 0), 1);
   EXPECT_ERROR(futex(&word, FUTEX_CMP_REQUEUE_PRIVATE, 1, (void*)1, &other, 5), EAGAIN);
   // other = 0 + 7, wake its waiter when it was 0.
-  EXPECT_EQ(futex(&word, FUTEX_WAKE_OP_PRIVATE, 1, (void*)1, &other, FUTEX_OP(FUTEX_OP_ADD, 7, FUTEX_OP_CMP_EQ, 0)), 1);
+  EXPECT_EQ(
+      futex(&word, FUTEX_WAKE_OP_PRIVATE, 1, (void*)1, &other, FUTEX_OP(FUTEX_OP_ADD, 7, FUTEX_OP_CMP_EQ, 0)),
+      1);
   EXPECT_EQ(other, 7);
   for (int i = 0; i < 4; i++) {
     void* result;

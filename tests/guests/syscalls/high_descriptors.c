@@ -1,5 +1,5 @@
-// Every number below the limit is ours: dup2 to the highest ones, to each of the last hundred, F_DUPFD, filling them all;
-// the limit itself can be read and moved.
+// Every number below the limit is ours: dup2 to the highest ones, to each of the last hundred, F_DUPFD,
+// filling them all; the limit itself can be read and moved.
 #include <fcntl.h>
 #include <sys/resource.h>
 

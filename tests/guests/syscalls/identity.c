@@ -1,4 +1,5 @@
-// Who and where am I: ids by libc, by the bare call and by /proc agree; uname, groups, working directory, umask.
+// Who and where am I: ids by libc, by the bare call and by /proc agree; uname, groups, working directory,
+// umask.
 #include <grp.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>

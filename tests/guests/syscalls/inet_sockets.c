@@ -1,4 +1,5 @@
-// TCP and UDP over loopback: connections, non-blocking connect, options, refused connections, names, out to a thread.
+// TCP and UDP over loopback: connections, non-blocking connect, options, refused connections, names, out to a
+// thread.
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <netinet/in.h>

@@ -1,4 +1,5 @@
-// Resource limits: all readable, set ones read back, by getrlimit, prlimit and after fork; impossible ones are refused.
+// Resource limits: all readable, set ones read back, by getrlimit, prlimit and after fork; impossible ones
+// are refused.
 #include <sys/resource.h>
 #include <sys/wait.h>
 
@@ -8,7 +9,8 @@ int main(void) {
   struct rlimit limit, again;
   for (int i = 0; i < RLIM_NLIMITS; i++) EXPECT_EQ(getrlimit((__rlimit_resource_t)i, &limit), 0);
   EXPECT_ERROR(getrlimit((__rlimit_resource_t)99, &limit), EINVAL);
-  static const __rlimit_resource_t kKinds[] = {RLIMIT_CORE, RLIMIT_FSIZE, RLIMIT_STACK, RLIMIT_CPU, RLIMIT_NOFILE, RLIMIT_AS, RLIMIT_DATA};
+  static const __rlimit_resource_t kKinds[] = {RLIMIT_CORE,   RLIMIT_FSIZE, RLIMIT_STACK, RLIMIT_CPU,
+                                               RLIMIT_NOFILE, RLIMIT_AS,    RLIMIT_DATA};
   for (size_t i = 0; i < sizeof kKinds / sizeof kKinds[0]; i++) {
     EXPECT_EQ(getrlimit(kKinds[i], &limit), 0);
     rlim_t hard = limit.rlim_max;

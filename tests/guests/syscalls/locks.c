@@ -33,7 +33,8 @@ int main(void) {
     bad += lock(own, F_SETLK, F_RDLCK, 22, 2) != 0;
     bad += lock(own, F_SETLK, F_WRLCK, 10, 10) != 0;
     struct flock query = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 0, .l_len = 100};
-    bad += !(fcntl(own, F_GETLK, &query) == 0 && query.l_type == F_WRLCK && query.l_pid == parent && query.l_len == 10);
+    bad += !(fcntl(own, F_GETLK, &query) == 0 && query.l_type == F_WRLCK && query.l_pid == parent &&
+             query.l_len == 10);
     tell(to_parent[1]);
     bad += lock(own, F_SETLKW, F_WRLCK, 0, 10) != 0;  // until the parent gives it up
     tell(to_parent[1]);

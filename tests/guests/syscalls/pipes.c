@@ -1,5 +1,5 @@
-// Pipes and FIFOs: capacity, partial and atomic writes, non-blocking ends, packets, splice, tee, vmsplice, end of file,
-// opening a FIFO from two sides.
+// Pipes and FIFOs: capacity, partial and atomic writes, non-blocking ends, packets, splice, tee, vmsplice,
+// end of file, opening a FIFO from two sides.
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/ioctl.h>

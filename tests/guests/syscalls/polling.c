@@ -1,4 +1,5 @@
-// poll, ppoll, select, pselect: conditions of pipes, sockets and files, closed descriptors, timeouts, large sets.
+// poll, ppoll, select, pselect: conditions of pipes, sockets and files, closed descriptors, timeouts, large
+// sets.
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/resource.h>

@@ -1,5 +1,5 @@
-// Facilities an engine may refuse (seccomp filters, asynchronous I/O rings, tracing, user faults, performance counters):
-// whether they are there or not, asking for them leaves the program able to go on.
+// Facilities an engine may refuse (seccomp filters, asynchronous I/O rings, tracing, user faults, performance
+// counters): whether they are there or not, asking for them leaves the program able to go on.
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <sys/prctl.h>

@@ -1,5 +1,5 @@
-// Unix sockets: streams, datagrams, packets, passed descriptors and credentials, truncation, peeking, shutdown, names,
-// many messages by one call.
+// Unix sockets: streams, datagrams, packets, passed descriptors and credentials, truncation, peeking,
+// shutdown, names, many messages by one call.
 #include <fcntl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -10,7 +10,8 @@
 static void send_descriptor(int socket, int fd, const char* text) {
   char control[CMSG_SPACE(sizeof(int))] = {0};
   struct iovec vector = {(void*)text, strlen(text)};
-  struct msghdr message = {.msg_iov = &vector, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
+  struct msghdr message = {
+      .msg_iov = &vector, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
   struct cmsghdr* header = CMSG_FIRSTHDR(&message);
   header->cmsg_level = SOL_SOCKET;
   header->cmsg_type = SCM_RIGHTS;
@@ -22,7 +23,8 @@ static void send_descriptor(int socket, int fd, const char* text) {
 static int receive_descriptor(int socket, char* text, size_t size, int flags) {
   char control[256];
   struct iovec vector = {text, size};
-  struct msghdr message = {.msg_iov = &vector, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
+  struct msghdr message = {
+      .msg_iov = &vector, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
   ssize_t got = recvmsg(socket, &message, flags);
   EXPECT(got > 0);
   text[got > 0 ? got : 0] = 0;
@@ -54,7 +56,8 @@ int main(void) {
   EXPECT_EQ(write(pair[0], "who", 3), 3);
   char control[256];
   struct iovec vector = {buffer, sizeof buffer};
-  struct msghdr message = {.msg_iov = &vector, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
+  struct msghdr message = {
+      .msg_iov = &vector, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
   EXPECT_EQ(recvmsg(pair[1], &message, 0), 3);
   struct cmsghdr* header = CMSG_FIRSTHDR(&message);
   REQUIRE(header != NULL && header->cmsg_type == SCM_CREDENTIALS);

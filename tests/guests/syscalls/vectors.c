@@ -1,4 +1,5 @@
-// Vectored input and output: order, empty parts, partial results where a buffer ends, offsets and flags, limits.
+// Vectored input and output: order, empty parts, partial results where a buffer ends, offsets and flags,
+// limits.
 #include <fcntl.h>
 #include <limits.h>
 #include <sys/mman.h>

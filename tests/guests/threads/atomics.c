@@ -1,5 +1,5 @@
-// Counters shared by sixteen threads: every atomic form counts exactly, 16-byte compare-and-exchange included; message
-// passing by release and acquire never shows a torn or stale value.
+// Counters shared by sixteen threads: every atomic form counts exactly, 16-byte compare-and-exchange
+// included; message passing by release and acquire never shows a torn or stale value.
 // @needs: cx16
 #include <pthread.h>
 

@@ -42,7 +42,6 @@ static void* on_own_stack(void* argument) {
   return argument;
 }
 
-
 int main(void) {
   first_thread = pthread_self();
   pthread_t threads[16];

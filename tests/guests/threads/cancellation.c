@@ -1,5 +1,5 @@
-// Cancellation: at a cancellation point, in blocking calls, deferred while disabled, asynchronous in a loop; clean-up
-// handlers and thread-specific destructors run.
+// Cancellation: at a cancellation point, in blocking calls, deferred while disabled, asynchronous in a loop;
+// clean-up handlers and thread-specific destructors run.
 #include <pthread.h>
 #include <semaphore.h>
 
@@ -21,9 +21,14 @@ static void* blocked(void* argument) {
   pthread_cleanup_push(clean, (void*)10);
   sem_post(&started);
   switch ((long)argument) {
-    case 0: if (read(ends[0], &byte, 1)) after = 1; break;
-    case 1: sleep(1000); break;
-    case 2: for (;;) pthread_testcancel();
+    case 0:
+      if (read(ends[0], &byte, 1)) after = 1;
+      break;
+    case 1:
+      sleep(1000);
+      break;
+    case 2:
+      for (;;) pthread_testcancel();
     case 3: {
       static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
       static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;

@@ -1,5 +1,5 @@
-// std::thread, futures, condition variables, atomics with wait, thread_local objects with destructors, call_once with an
-// exception, a parallel sum.
+// std::thread, futures, condition variables, atomics with wait, thread_local objects with destructors,
+// call_once with an exception, a parallel sum.
 #include <atomic>
 #include <condition_variable>
 #include <future>

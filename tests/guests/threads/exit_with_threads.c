@@ -1,4 +1,5 @@
-// exit ends the process whatever the other threads do: computing, sleeping, waiting for a lock, in a system call.
+// exit ends the process whatever the other threads do: computing, sleeping, waiting for a lock, in a system
+// call.
 // @exit: 9
 #include <pthread.h>
 
@@ -13,11 +14,18 @@ static void* worker(void* argument) {
   char byte;
   pthread_barrier_wait(&barrier);
   switch ((long)argument) {
-    case 0: for (;;) work = work * 3 + 1;
-    case 1: for (;;) sleep(100);
-    case 2: pthread_mutex_lock(&mutex); break;
-    case 3: if (read(ends[0], &byte, 1) != 1) break; break;
-    case 4: for (;;) getppid();
+    case 0:
+      for (;;) work = work * 3 + 1;
+    case 1:
+      for (;;) sleep(100);
+    case 2:
+      pthread_mutex_lock(&mutex);
+      break;
+    case 3:
+      if (read(ends[0], &byte, 1) != 1) break;
+      break;
+    case 4:
+      for (;;) getppid();
   }
   return NULL;
 }

@@ -1,4 +1,5 @@
-// The first thread ends by pthread_exit; the process lives until the last one does, and its status is that of exit.
+// The first thread ends by pthread_exit; the process lives until the last one does, and its status is that of
+// exit.
 // @exit: 6
 #include <pthread.h>
 

@@ -15,7 +15,7 @@ static struct {
   sem_t semaphore;
   long counter, turns, serial;
   int turn;
-}* shared;
+} * shared;
 
 static void work(int id) {
   for (int i = 0; i < kRounds; i++) {

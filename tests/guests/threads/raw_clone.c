@@ -1,5 +1,5 @@
-// clone without libc's threads: own stack, own thread-local base, the child's id stored and cleared with a wake-up, many
-// flag combinations, clone3.
+// clone without libc's threads: own stack, own thread-local base, the child's id stored and cleared with a
+// wake-up, many flag combinations, clone3.
 #include <linux/futex.h>
 #include <linux/sched.h>
 #include <signal.h>
@@ -23,8 +23,8 @@ static int thread_like(void* argument) {
 }
 
 // clone by the bare call; the child runs function(argument) on the stack and exits (this thread only).
-static long start(unsigned long flags, char* stack, int (*function)(void*), void* argument, volatile int* parent,
-                  volatile int* child, void* tls) {
+static long start(unsigned long flags, char* stack, int (*function)(void*), void* argument,
+                  volatile int* parent, volatile int* child, void* tls) {
   long result;
   register long r10 __asm__("r10") = (long)child;
   register long r8 __asm__("r8") = (long)tls;
@@ -33,7 +33,8 @@ static long start(unsigned long flags, char* stack, int (*function)(void*), void
   top[1] = argument;
   __asm__ volatile(
       "syscall\n test %%rax, %%rax\n jnz 1f\n"
-      "pop %%rax\n pop %%rdi\n xor %%ebp, %%ebp\n call *%%rax\n mov %%eax, %%edi\n mov $60, %%eax\n syscall\n hlt\n 1:\n"
+      "pop %%rax\n pop %%rdi\n xor %%ebp, %%ebp\n call *%%rax\n mov %%eax, %%edi\n mov $60, %%eax\n "
+      "syscall\n hlt\n 1:\n"
       : "=a"(result)
       : "0"(SYS_clone), "D"(flags), "S"(top), "d"(parent), "r"(r10), "r"(r8)
       : "rcx", "r11", "memory");
@@ -42,7 +43,8 @@ static long start(unsigned long flags, char* stack, int (*function)(void*), void
 
 static void wait_cleared(volatile int* word) {
   int value;
-  while ((value = __atomic_load_n(word, __ATOMIC_SEQ_CST)) != 0) syscall(SYS_futex, word, FUTEX_WAIT, value, NULL, NULL, 0);
+  while ((value = __atomic_load_n(word, __ATOMIC_SEQ_CST)) != 0)
+    syscall(SYS_futex, word, FUTEX_WAIT, value, NULL, NULL, 0);
 }
 
 static int forked(void* argument) {
@@ -51,8 +53,8 @@ static int forked(void* argument) {
 }
 
 int main(void) {
-  unsigned long flags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM | CLONE_SETTLS |
-                        CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID | CLONE_CHILD_SETTID;
+  unsigned long flags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM |
+                        CLONE_SETTLS | CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID | CLONE_CHILD_SETTID;
   for (int i = 0; i < 100; i++) {
     child_tid = -1;
     area[0] = (long)area;

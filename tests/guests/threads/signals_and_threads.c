@@ -1,5 +1,6 @@
-// Signals among threads: one for the process goes to a thread that does not block it, one for a thread to that thread,
-// each thread's mask and alternate stack are its own, a waiting thread takes it by sigwait, a fault stays where it was.
+// Signals among threads: one for the process goes to a thread that does not block it, one for a thread to
+// that thread, each thread's mask and alternate stack are its own, a waiting thread takes it by sigwait, a
+// fault stays where it was.
 #include <pthread.h>
 #include <semaphore.h>
 #include <setjmp.h>

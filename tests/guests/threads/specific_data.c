@@ -1,4 +1,5 @@
-// Thread-specific data: keys, destructors in rounds, at exit of threads only; thread-local storage zeroed anew for each.
+// Thread-specific data: keys, destructors in rounds, at exit of threads only; thread-local storage zeroed
+// anew for each.
 #include <pthread.h>
 
 #include "guest.h"

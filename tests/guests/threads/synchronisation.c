@@ -1,5 +1,5 @@
-// Mutexes of every kind, condition variables, read-write locks, semaphores, barriers, once, spin locks: under contention
-// of eight threads, with counts that show that each did its work.
+// Mutexes of every kind, condition variables, read-write locks, semaphores, barriers, once, spin locks: under
+// contention of eight threads, with counts that show that each did its work.
 #include <pthread.h>
 #include <semaphore.h>
 #include <time.h>
@@ -55,7 +55,8 @@ static void* worker(void* argument) {
     pthread_once(&once, only_once);
   }
   for (int i = 0; i < 50; i++) {
-    if (pthread_barrier_wait(&barrier) == PTHREAD_BARRIER_SERIAL_THREAD) __atomic_fetch_add(&serial, 1, __ATOMIC_SEQ_CST);
+    if (pthread_barrier_wait(&barrier) == PTHREAD_BARRIER_SERIAL_THREAD)
+      __atomic_fetch_add(&serial, 1, __ATOMIC_SEQ_CST);
   }
   // Half produce, half consume.
   for (int i = 0; i < kRounds; i++) {
@@ -90,7 +91,8 @@ int main(void) {
   pthread_t threads[kThreads];
   for (long i = 0; i < kThreads; i++) REQUIRE(pthread_create(&threads[i], NULL, worker, (void*)i) == 0);
   for (int i = 0; i < kThreads; i++) EXPECT_EQ(pthread_join(threads[i], NULL), 0);
-  printf("%ld %ld %ld, reads %ld, writes %ld, once %ld, serial %ld\n", plain, guarded, spun, read_sum, written, once_calls, serial);
+  printf("%ld %ld %ld, reads %ld, writes %ld, once %ld, serial %ld\n", plain, guarded, spun, read_sum,
+         written, once_calls, serial);
   EXPECT_EQ(plain, kThreads * kRounds);
   EXPECT_EQ(guarded, kThreads * kRounds);
   EXPECT_EQ(spun, kThreads * kRounds);
