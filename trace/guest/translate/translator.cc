@@ -7,6 +7,7 @@
 #include "trace/guest/memory/guest_map.h"
 #include "trace/guest/process.h"
 #include "trace/guest/run/exits.h"
+#include "trace/guest/syscall/host_clock.h"
 #include "trace/guest/translate/block_translator.h"
 #include "trace/guest/translate/page_protection.h"
 
@@ -99,6 +100,7 @@ CacheAddr translate(Turn& turn, GuestAddr pc, bool indirect_entry_wanted, FetchF
                     CacheAddr* landing) {
   flush_when_full(turn);
   use_huge_pages_when_large();
+  i64 started = syscall::host_monotonic_ns();
   Mode mode = mode_for(pc);
   if (mode == Mode::kVolatile) indirect_entry_wanted = false;
   if (mode == Mode::kNormal) protect_code_page(turn, pc);
@@ -118,6 +120,7 @@ CacheAddr translate(Turn& turn, GuestAddr pc, bool indirect_entry_wanted, FetchF
   if (indirect_entry_wanted && landing != nullptr) *landing = t.entry();
   if (wire::EngineStats* s = stats()) {
     ++s->blocks_translated;
+    s->translate_ns += static_cast<u64>(syscall::host_monotonic_ns() - started);
     s->guest_instructions += block->insn_count;
     s->guest_bytes += block->guest_bytes;
     s->cache_bytes += cache().next - begin + cache().cold - cold_begin;
