@@ -25,7 +25,7 @@ import run_guests
 DEFAULT = [
     "loader/hello_static", "loader/hello_no_pie", "control/recursion", "control/conditions",
     "control/flags_across", "control/odd_returns", "control/loop_instructions", "control/carry_chains",
-    "control/far_apart", "control/self_loops", "control/exceptions", "control/indirect_calls", "control/compute",
+    "control/far_apart", "control/self_loops", "loader/exceptions_static", "control/indirect_calls", "control/compute",
     "signals/jump_out", "signals/fault_strings", "code/self_patching", "code/generator", "code/much_code",
     "memory/remap", "corners/push_return_loop",
 ]  # fmt: skip
