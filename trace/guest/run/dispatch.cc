@@ -34,6 +34,16 @@ CacheAddr arrive(Turn& turn) {
   return translate::indirect_entry(turn, turn.regs().pc, fault);
 }
 
+/// The processor looks at the target of an indirect transfer before it goes there: the fault of one that is
+/// no address at all is the branch's own. True when it has been raised.
+bool refuse_target(Turn& turn, u64 target, GuestAddr branch_pc) {
+  if (is_canonical(target)) return false;
+  turn.regs().pc = branch_pc;
+  settle_flags(turn.regs());
+  raise_general_protection(turn);
+  return true;
+}
+
 /// The return address that a call at `call_pc` pushes. False when the stack is not writable: the guest's
 /// fault has been raised.
 bool push_return(Turn& turn, GuestAddr return_pc, GuestAddr call_pc) {
@@ -58,28 +68,34 @@ CacheAddr serve(Turn& turn, Context& c) {
       if (stats != nullptr) ++stats->exits_link;
       regs.pc = translate::block_index().site(c.exit_arg).pc;
       return translate::follow_link(turn, c.exit_arg, fault);
-    case ExitKind::kIndirectJmp:
+    case ExitKind::kIndirectJmp: {
       if (stats != nullptr) ++stats->exits_indirect;
+      const translate::Site& site = translate::block_index().site(c.exit_arg);
+      if (refuse_target(turn, c.target, site.pc - site.stub)) return CacheAddr::kNone;
       regs.pc = c.target;
       return arrive(turn);
+    }
     case ExitKind::kIndirectCall: {
       if (stats != nullptr) ++stats->exits_indirect;
       const translate::Site& site = translate::block_index().site(c.exit_arg);
+      if (refuse_target(turn, c.target, site.pc - site.stub)) return CacheAddr::kNone;
       if (!push_return(turn, site.pc, site.pc - site.stub)) return CacheAddr::kNone;
       regs.pc = c.target;
       return arrive(turn);
     }
     case ExitKind::kRet: {
       if (stats != nullptr) ++stats->exits_indirect;
+      const translate::Site& site = translate::block_index().site(c.exit_arg);
       u64 to;
       if (!read_guest(to, regs.gpr[kRsp])) {
         // Only a single step gets here: translated code has read the slot already.
-        regs.pc = step_pc();
+        regs.pc = site.pc;
         settle_flags(regs);
         signal::raise_fault(turn, {kSigSegv, 1, regs.gpr[kRsp], kTrapPageFault, kErrorUser});
         return CacheAddr::kNone;
       }
-      regs.gpr[kRsp] += 8 + c.exit_arg;
+      if (refuse_target(turn, to, site.pc)) return CacheAddr::kNone;
+      regs.gpr[kRsp] += 8 + site.stub;
       regs.pc = to;
       return arrive(turn);
     }

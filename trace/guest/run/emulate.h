@@ -24,6 +24,11 @@ void mend_saved_state(Turn& turn, const Insn& insn);
 /// The address of a memory operand of the instruction at regs().pc.
 GuestAddr effective_address(Turn& turn, const Insn& insn, const MemOperand& mem);
 
+/// Whether the upper bits of an address are copies of bit 47 (4-level paging).
+constexpr bool is_canonical(u64 address) {
+  return static_cast<u64>(static_cast<i64>(address << 16) >> 16) == address;
+}
+
 /// Raises #GP(0), #UD as the guest sees them.
 void raise_general_protection(Turn& turn);
 void raise_invalid_opcode(Turn& turn);

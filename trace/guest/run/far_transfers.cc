@@ -27,6 +27,13 @@ bool refuse_selector(Turn& turn, u64 selector) {
   return false;
 }
 
+/// The processor looks at the target before it goes there.
+bool refuse_target(Turn& turn, u64 target) {
+  if (is_canonical(target)) return false;
+  raise_general_protection(turn);
+  return true;
+}
+
 bool pop_words(Turn& turn, u64* words, u32 count, u32 size) {
   u64 sp = turn.gpr(kRsp);
   for (u32 i = 0; i < count; ++i) {
@@ -40,6 +47,7 @@ bool far_return(Turn& turn, const Insn& insn, u32 size) {
   u64 words[2];
   if (!pop_words(turn, words, 2, size)) return false;
   if ((words[1] & 0xffff) != kUserCs) return refuse_selector(turn, words[1] & 0xffff);
+  if (refuse_target(turn, words[0])) return false;
   turn.gpr(kRsp) += 2 * size + static_cast<u64>(insn.imm_size != 0 ? insn.imm & 0xffff : 0);
   turn.regs().pc = words[0];
   return true;
@@ -50,6 +58,7 @@ bool interrupt_return(Turn& turn, u32 size) {
   if (!pop_words(turn, words, 5, size)) return false;
   if ((words[1] & 0xffff) != kUserCs) return refuse_selector(turn, words[1] & 0xffff);
   if ((words[4] & 0xffff) != kUserDs) return refuse_selector(turn, words[4] & 0xffff);
+  if (refuse_target(turn, words[0])) return false;
   u64& flags = turn.regs().rflags;
   u64 changed = size == 2 ? kUserFlags & 0xffff : kUserFlags;
   flags = (flags & ~changed) | (words[2] & changed);
@@ -70,6 +79,7 @@ bool far_pointer(Turn& turn, const Insn& insn, u32 size) {
   if (!read_guest(&target, at, size) || !read_guest(selector, at + size))
     return page_fault(turn, at, kErrorUser);
   if (selector != kUserCs) return refuse_selector(turn, selector);
+  if (refuse_target(turn, target)) return false;
   if (insn.branch == Branch::kFarCall) {
     u64 words[2] = {turn.regs().pc + insn.length, kUserCs};
     u64 sp = turn.gpr(kRsp) - 2 * size;

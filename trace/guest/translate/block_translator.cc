@@ -340,8 +340,9 @@ bool BlockTranslator::call_landing(GuestAddr return_pc) {
 
 void BlockTranslator::ret(const Insn& insn) {
   u32 pop = static_cast<u32>(insn.imm_size != 0 ? insn.imm & 0xffff : 0);
+  u32 site = block_index().add_site({pc_, 0, pop, 0, SiteKind::kExit});
   if (mode_ == Mode::kStep) {
-    emit_.set_context32(offsetof(Context, exit_arg), pop);
+    emit_.set_context32(offsetof(Context, exit_arg), site);
     emit_.jmp(address_of(::exit_ret));
     return;
   }
@@ -349,7 +350,7 @@ void BlockTranslator::ret(const Insn& insn) {
   emit_.byte(0x8b), emit_.byte(0x4c), emit_.byte(0x24), emit_.byte(0x04);  // mov ecx, [rsp+4]
   CacheAddr is_low = emit_.short_branch(0xe3);
   CacheAddr miss = emit_.here();
-  misses_[miss_count_++] = {emit_.jmp(0), ::exit_ret, pop};
+  misses_[miss_count_++] = {emit_.jmp(0), ::exit_ret, site};
   emit_.bind_short(is_low);
   emit_.byte(0x8b), emit_.byte(0x0c), emit_.byte(0x24);  // mov ecx, [rsp]
   emit_.byte(0x8b), emit_.byte(0x0c), emit_.byte(0x8d);  // mov ecx, [rcx*4 + table]
@@ -395,7 +396,7 @@ void BlockTranslator::load_target(const Insn& insn) {
 bool BlockTranslator::indirect(const Insn& insn) {
   bool is_call = insn.branch == Branch::kCallIndirect;
   GuestAddr next = pc_ + insn.length;
-  u32 site = is_call ? block_index().add_site({next, 0, insn.length, 0, SiteKind::kExit}) : 0;
+  u32 site = block_index().add_site({next, 0, insn.length, 0, SiteKind::kExit});
   auto exit = is_call ? ::exit_indirect_call : ::exit_indirect_jmp;
   emit_.store_context(kRcx, offsetof(Context, spill_rcx));
   load_target(insn);

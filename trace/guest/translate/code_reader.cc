@@ -20,7 +20,11 @@ FetchFault missing_page(GuestAddr address) {
   int prot = memory::protection(address);
   f.address = address;
   f.trapno = kTrapPageFault;
-  if (address >= 0x8000'0000'0000ull) {  // not canonical in user space: #GP, without an address
+  if (address >= 0xffff'8000'0000'0000ull) {  // the kernel's half: Linux calls all of it present
+    f.signo = kSigSegv;
+    f.code = kSegvMapErr;
+    f.error = kErrorUserFetch | 1;
+  } else if (address >= 0x8000'0000'0000ull) {  // not canonical: #GP, without an address
     f = {kSigSegv, 0x80 /* SI_KERNEL */, 0, kTrapGeneralProtection, 0};
   } else if (prot >= 0 &&
              (prot & kProtExec) != 0) {  // mapped and executable, yet unreadable: beyond the file's end

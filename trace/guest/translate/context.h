@@ -28,9 +28,11 @@ struct Registers {
 /// Why generated code entered the engine.
 enum class ExitKind : u32 {
   kLink,          ///< a direct branch whose target is not bound yet; exit_arg = site index
-  kIndirectJmp,   ///< an indirect jump missed the table; `target` = guest pc (64 bit)
-  kIndirectCall,  ///< the same for a call; exit_arg = site index (its pc is the return address to push)
-  kRet,   ///< the same for `ret`: rsp still points at the return address, exit_arg = bytes to pop beyond it
+  kIndirectJmp,   ///< an indirect jump missed the table; `target` = guest pc (64 bit); exit_arg = site index
+                  ///< (its pc is that of the next instruction, its stub the instruction's length)
+  kIndirectCall,  ///< the same for a call (the site's pc is the return address to push)
+  kRet,   ///< the same for `ret`: rsp still points at the return address, exit_arg = site index (its
+          ///< pc is the instruction's, its stub the bytes to pop beyond the address)
   kTick,  ///< a stripe reached zero; exit_arg = site index
   kSyscall,  ///< exit_arg = site index (its pc is that of the next instruction)
   kEmulate,  ///< an instruction the engine answers; exit_arg = site index (its pc is the instruction's)
