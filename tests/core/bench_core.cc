@@ -21,19 +21,23 @@ Measured measure(int threads, std::uint64_t turns, QueuePolicy policy, int waite
   config.controlled = false;
   config.reports_physical_exits = false;
   config.queue_policy = policy;
+  config.post_fork = PostForkPolicy::kParentFirst;
   Core core(config);
   const AddressSpaceId as = AddressSpaceId::initial({3});
   std::vector<ThreadClock> clocks(static_cast<std::size_t>(threads + waiters) + 4);
-  core.send({{3}, clocks[3], as, RegisterChild{{3}, {3}, 0, {}, {}, std::nullopt}});
+  core.send({{3}, clocks[3], as, RegisterChild{{3}, {3}, 0, {}, {}, Priority{1}}});
   core.send({{3}, clocks[3], as, StartThread{std::nullopt}});
   const auto settle = [&] {
     for (;;) {
       const StepResult r = core.step();
       core.take_replies();
-      if (r.kind == StepKind::kGranted || r.kind == StepKind::kWaitRequest) return r;
+      if (r.kind != StepKind::kGranted) continue;
+      if (r.thread == ThreadId{3}) return;
+      core.send({r.thread, clocks[static_cast<std::size_t>(r.thread.value)], as,
+                 RequestResources{}});  // random pick
     }
   };
-  StepResult r = settle();
+  settle();
   for (int t = 4; t < threads + waiters + 3; ++t) {
     core.send({{3},
                clocks[3],
@@ -41,18 +45,28 @@ Measured measure(int threads, std::uint64_t turns, QueuePolicy policy, int waite
                RegisterChild{{t}, {3}, 0, {CloneFlags::kThread | CloneFlags::kVm}, {}, std::nullopt}});
     core.send({{t}, clocks[3].child_copy(), as, StartThread{std::nullopt}});
     clocks[static_cast<std::size_t>(t)] = clocks[3].child_copy();
-    while ((r = settle()).thread != ThreadId{3} || r.kind != StepKind::kGranted) {
-      const ThreadId tid = r.thread;
-      if (tid.value >= threads + 3) {
-        core.send(
-            {tid, clocks[static_cast<std::size_t>(tid.value)], as,
-             FutexWait{FutexKey::private_key(as, static_cast<std::uint64_t>(tid.value)), 1, kIndefinite, 0}});
-      } else {
-        core.send({tid, clocks[static_cast<std::size_t>(tid.value)], as, RequestResources{}});
-      }
+    settle();  // thread 3 is ahead of everybody, unless the policy is random
+  }
+  core.send({{3},
+             clocks[3],
+             as,
+             RequestResources{ResourceRequest::one(Resource::priority_point(kDefaultPriority)), {}}});
+  // Everybody's first turn; then the waiters wait.
+  for (int started = 0; started < threads + waiters - 1;) {
+    const StepResult first = core.step();
+    core.take_replies();
+    if (first.kind != StepKind::kGranted) continue;
+    const ThreadId tid = first.thread;
+    if (tid != ThreadId{3}) ++started;
+    ThreadClock& clock = clocks[static_cast<std::size_t>(tid.value)];
+    if (tid.value >= threads + 3) {
+      core.send(
+          {tid, clock, as,
+           FutexWait{FutexKey::private_key(as, static_cast<std::uint64_t>(tid.value)), 1, kIndefinite, 0}});
+    } else {
+      core.send({tid, clock, as, RequestResources{}});
     }
   }
-  core.send({{3}, clocks[3], as, RequestResources{}});
   const std::clock_t begin = std::clock();  // CPU time: the machine may be busy with other work
   for (std::uint64_t i = 0; i < turns;) {
     const StepResult step = core.step();
