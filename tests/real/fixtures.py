@@ -63,6 +63,17 @@ def build_programs(folder):
     build("program-asan", "g++", "program.cc", "-std=c++20", "-fsanitize=address")
     build("program-ubsan", "g++", "program.cc", "-std=c++20", "-fsanitize=undefined")
     build("program-threads", "gcc", "threads.c", "-pthread")
+    for name, command in (
+        ("go", ["go", "build", "-o", os.path.join(folder, "program-go"), os.path.join(HERE, "fixtures", "work.go")]),
+        ("ocaml", ["ocamlopt", "-o", os.path.join(folder, "program-ocaml"), os.path.join(folder, "work.ml")]),
+    ):
+        if shutil.which(command[0]):
+            # ocamlopt puts its other products beside the source.
+            shutil.copy(os.path.join(HERE, "fixtures", "work.ml"), folder)
+            cache = {"HOME": folder, "GOCACHE": os.path.join(folder, "go-cache"), "GO111MODULE": "off"}
+            result = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **cache}, cwd=folder)
+            if result.returncode != 0:
+                print(f"cannot build the {name} program: {result.stderr.strip().splitlines()[-1:]}")
     javac = shutil.which("javac")
     if javac:
         os.makedirs(os.path.join(folder, "java"), exist_ok=True)
