@@ -244,6 +244,8 @@ TEST(Delivery, ANewThreadTakesItsOwnSignals) {
       SignalSet all = ~u64{0};
       syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, nullptr, 8);
       std::thread([&] {
+        stack_t before;  // a sanitizer's, which it wants back
+        ::sigaltstack(nullptr, &before);
         start_thread(child);
         context().thread = &child;
         EXPECT_TRUE(deliverable(engine.turn()));
@@ -252,6 +254,7 @@ TEST(Delivery, ANewThreadTakesItsOwnSignals) {
         kill(getpid(), SIGUSR1);  // the other thread has it blocked
         EXPECT_EQ(child.signals.pending, bit(SIGUSR1));
         EXPECT_EQ(engine.state().pending, 0u);
+        ::sigaltstack(&before, nullptr);
       }).join();
     });
   }
