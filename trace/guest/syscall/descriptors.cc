@@ -7,7 +7,7 @@
 
 #include "trace/guest/base/print.h"
 #include "trace/guest/base/syscall.h"
-#include "trace/guest/syscall/file_writes.h"
+#include "trace/guest/syscall/fd_notes.h"
 #include "trace/guest/syscall/handlers.h"
 
 namespace detrec::guest::syscall {

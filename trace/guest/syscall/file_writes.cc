@@ -11,6 +11,7 @@
 #include "trace/guest/base/syscall.h"
 #include "trace/guest/memory/guest_map.h"
 #include "trace/guest/process.h"
+#include "trace/guest/syscall/fd_notes.h"
 #include "trace/guest/syscall/files.h"
 #include "trace/guest/syscall/ranges.h"
 #include "trace/guest/translate/code_pages.h"
@@ -19,17 +20,6 @@ namespace detrec::guest::syscall {
 namespace {
 
 constexpr u32 kProtExec = 4;
-
-/// Descriptors that are known to lead to no code: one bit each. Most writes are to such.
-constexpr u64 kKnown = 4096;
-u64 harmless[kKnown / 64];
-
-bool is_harmless(u64 fd) { return fd < kKnown && (harmless[fd / 64] >> (fd % 64) & 1) != 0; }
-
-/// A vfork child has descriptors of its own, but shares this memory.
-void note_harmless(Turn& turn, u64 fd) {
-  if (fd < kKnown && !turn.thread().vfork_child) harmless[fd / 64] |= u64{1} << (fd % 64);
-}
 
 struct Search {
   u64 device;
@@ -100,7 +90,7 @@ SysResult status_of(const SyscallRow& row, const Args& args, struct stat& status
 FileWrite::FileWrite(Turn& turn, const SyscallRow& row, const Args& args) : turn_(turn) {
   u64 fd = static_cast<u32>(args[row.file_arg]);
   bool by_path = row.args[row.file_arg].kind == syscalls::ArgKind::kPath;
-  if (!by_path && is_harmless(fd)) return;
+  if (!by_path && has_note(turn, fd, FdNote::kNoCode)) return;
   struct stat status;
   if (failed(status_of(row, args, status))) return;
   bool regular = (status.st_mode & kTypeMask) == kRegularFile;
@@ -116,7 +106,7 @@ FileWrite::FileWrite(Turn& turn, const SyscallRow& row, const Args& args) : turn
   mapped_ = regular && holds_code(status.st_dev, status.st_ino);
   device_ = status.st_dev;
   inode_ = status.st_ino;
-  if (!mapped_ && !by_path) note_harmless(turn, fd);
+  if (!mapped_ && !by_path) add_note(turn, fd, FdNote::kNoCode);
 }
 
 SysResult FileWrite::finish(SysResult r) {
@@ -136,19 +126,6 @@ SysResult FileWrite::finish(SysResult r) {
       },
       &drop);
   return r;
-}
-
-void forget_fd(u64 fd) {
-  if (fd < kKnown) harmless[fd / 64] &= ~(u64{1} << (fd % 64));
-}
-
-void forget_fds(u64 first, u64 last) {
-  if (last - first >= kKnown) return forget_all_fds();
-  for (u64 fd = first; fd <= last && fd < kKnown; ++fd) forget_fd(fd);
-}
-
-void forget_all_fds() {
-  for (u64& word : harmless) word = 0;
 }
 
 }  // namespace detrec::guest::syscall

@@ -28,10 +28,4 @@ class FileWrite {
   SysResult refused_ = 0;
 };
 
-/// A descriptor number has got another meaning, or none.
-void forget_fd(u64 fd);
-void forget_fds(u64 first, u64 last);
-/// A file may have become code.
-void forget_all_fds();
-
 }  // namespace detrec::guest::syscall

@@ -1,7 +1,6 @@
 // read and write, and their relatives, beside other threads.
 
 #include <asm/errno.h>
-#include <asm/stat.h>
 #include <asm/unistd_64.h>
 #include <linux/fs.h>
 #include <linux/poll.h>
@@ -10,7 +9,7 @@
 #include "trace/guest/base/syscall.h"
 #include "trace/guest/memory/guest_memory.h"
 #include "trace/guest/syscall/blocking.h"
-#include "trace/guest/syscall/files.h"
+#include "trace/guest/syscall/fd_notes.h"
 #include "trace/guest/syscall/host_clock.h"
 #include "trace/guest/syscall/ranges.h"
 
@@ -20,12 +19,12 @@ namespace {
 /// A pipe or socket that says it can be written takes as much as this without waiting (PIPE_BUF).
 constexpr u64 kWritable = 4096;
 
-/// Files that have their data, or wait for a device only.
-bool never_waits_for_others(u64 fd) {
-  struct stat status;
-  if (failed(raw_syscall(__NR_fstat, fd, arg(&status)))) return true;  // a bad descriptor: the call says so
-  u32 type = status.st_mode & kTypeMask;
-  return type == kRegularFile || type == kDirectory || type == kBlockDevice;
+u64 fd_of(const Args& args) { return static_cast<u32>(args[0]); }
+
+/// The answers of RWF_NOWAIT that leave open what a waiting call would say: not without waiting, not such a
+/// file, not such a kernel.
+bool cannot_tell(SysResult r) {
+  return r == error(EAGAIN) || r == error(EOPNOTSUPP) || r == error(ENOSYS) || r == error(ESPIPE);
 }
 
 /// What is there, without waiting; -EAGAIN or -EOPNOTSUPP when only a waiting call can tell.
@@ -78,23 +77,42 @@ bool can_write_now(u64 fd) {
   return raw_syscall(__NR_ppoll, arg(&ready), 1, arg(&none), 0, 8) == 1;
 }
 
+/// write: what goes without waiting, then the rest.
+SysResult write_now_then_wait(Turn& turn, const SyscallRow& row, const Args& args) {
+  constexpr u64 kCurrentPosition = ~u64{0};
+  Iovec whole{args[1], args[2] < kMaxTransfer ? args[2] : kMaxTransfer};
+  SysResult sent =
+      raw_syscall(__NR_pwritev2, args[0], arg(&whole), 1, kCurrentPosition, kCurrentPosition, RWF_NOWAIT);
+  if (cannot_tell(sent)) {
+    if (whole.length <= kWritable && can_write_now(args[0])) return execute(row.number, args);
+    return kernel_wait(turn, row.number, args);
+  }
+  if (failed(sent) || static_cast<u64>(sent) == whole.length) return sent;
+  Args rest = args;
+  rest[1] += static_cast<u64>(sent);
+  rest[2] = whole.length - static_cast<u64>(sent);
+  SysResult more = kernel_wait(turn, row.number, rest);
+  return failed(more) ? sent : sent + more;
+}
+
 }  // namespace
 
 SysResult read_family(Turn& turn, const SyscallRow& row, const Args& args) {
   if (alone()) return kernel_wait(turn, row.number, args);
-  if (never_waits_for_others(args[0])) return execute(row.number, args);
+  if (never_waits(turn, fd_of(args))) return execute(row.number, args);
   SysResult r = read_now(row, args);
-  if (r != error(EAGAIN) && r != error(EOPNOTSUPP) && r != error(ENOSYS) && r != error(ESPIPE)) return r;
+  if (!cannot_tell(r)) return r;
   bool vectored = row.number != __NR_read && row.number != __NR_pread64;
   return vectored ? bounced_readv(turn, row, args) : bounced_wait(turn, row, args);
 }
 
 SysResult write_family(Turn& turn, const SyscallRow& row, const Args& args) {
   if (alone()) return kernel_wait(turn, row.number, args);
-  bool vectored = row.number != __NR_write && row.number != __NR_pwrite64;
+  if (never_waits(turn, fd_of(args))) return execute(row.number, args);
+  if (row.number == __NR_write) return write_now_then_wait(turn, row, args);
+  bool vectored = row.number != __NR_pwrite64;
   u64 bytes = vectored ? iovec_bytes(args[1], args[2]) : args[2];
-  if ((bytes <= kWritable && can_write_now(args[0])) || never_waits_for_others(args[0]))
-    return execute(row.number, args);
+  if (bytes <= kWritable && can_write_now(args[0])) return execute(row.number, args);
   return kernel_wait(turn, row.number, args);  // the kernel only reads
 }
 

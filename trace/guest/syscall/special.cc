@@ -8,7 +8,7 @@
 #include "trace/guest/memory/guest_map.h"
 #include "trace/guest/signal/signals.h"
 #include "trace/guest/syscall/blocking.h"
-#include "trace/guest/syscall/file_writes.h"
+#include "trace/guest/syscall/fd_notes.h"
 #include "trace/guest/syscall/files.h"
 #include "trace/guest/syscall/handlers.h"
 #include "trace/guest/syscall/syscalls.h"
