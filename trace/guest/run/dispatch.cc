@@ -147,7 +147,9 @@ void prepare_entry(Turn& turn, Context& c, CacheAddr known) {
       continue;
     }
     GuestAddr pc = c.regs.pc;
-    if (stepping()) known = CacheAddr::kNone;
+    // A single step's code is gone as soon as another is made, perhaps by a thread that had the turn
+    // meanwhile.
+    if (stepping() || translate::is_step_code(known)) known = CacheAddr::kNone;
     if (known == CacheAddr::kNone) {
       if (enter_vsyscall(turn)) continue;
       translate::FetchFault fault;

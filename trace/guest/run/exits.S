@@ -28,11 +28,60 @@
     .endm
 
     exit_entry exit_link, KIND_LINK
-    exit_entry exit_indirect_jmp, KIND_INDIRECT_JMP
-    exit_entry exit_indirect_call, KIND_INDIRECT_CALL
-    exit_entry exit_ret, KIND_RET
     exit_entry exit_emulate, KIND_EMULATE
     exit_entry exit_resume, KIND_RESUME
+
+// Indirect transfers that the table has no entry for. Those above 4 GiB never have one: they are looked up by a plain call
+// (quick_indirect.cc) before the common way is taken.
+    .macro indirect_entry name, kind
+    .globl \name
+    .p2align 4
+\name:
+    movl $\kind, CTX_EXIT_KIND
+    jmp try_indirect
+    .endm
+
+    indirect_entry exit_indirect_jmp, KIND_INDIRECT_JMP
+    indirect_entry exit_indirect_call, KIND_INDIRECT_CALL
+    indirect_entry exit_ret, KIND_RET
+
+    .p2align 4
+try_indirect:
+    movq %rsp, CTX_GPR + 32
+    movq CTX_ENGINE_RSP, %rsp
+    pushfq
+    pushq %rax
+    xorl %eax, %eax
+    testl $(FLAG_TF_AC_RF | FLAG_DF), 8(%rsp)
+    jnz 1f
+    pushq %rcx
+    pushq %rdx
+    pushq %rsi
+    pushq %rdi
+    pushq %r8
+    pushq %r9
+    pushq %r10
+    pushq %r11
+    call quick_indirect                 // nonzero: Context::resume and the guest's rsp are set
+    popq %r11
+    popq %r10
+    popq %r9
+    popq %r8
+    popq %rdi
+    popq %rsi
+    popq %rdx
+    popq %rcx
+1:
+    testl %eax, %eax
+    popq %rax
+    jz 2f
+    popfq
+    movq CTX_GPR + 32, %rsp
+    jmp *CTX_RESUME                     // spill_rcx is still what the missed look-up stored
+2:
+    popfq
+    movq CTX_GPR + 32, %rsp
+    jmp exit_common
 
 // System calls. `syscall` itself clobbers rcx and r11, so both are free here. getpid and gettid are answered without disturbing
 // anything else, clock_gettime by a plain call; the rest takes the common way.

@@ -18,8 +18,6 @@ constexpr u64 kProtRead = 1, kProtWrite = 2, kProtExec = 4;
 constexpr u64 kMapPrivateAnonFixed = 0x02 | 0x20 | 0x10'0000, kMapNoReserve = 0x4000;
 constexpr u64 kMadvDontNeed = 4, kMadvHugePage = 14;
 
-/// Single steps are translated here, over and over: bodies in the first half, stubs in the second.
-constexpr u64 kStepArea = 4096;
 /// Stubs, which run once or rarely, lie apart from the bodies.
 constexpr u64 kColdBegin = kCacheBegin + (kCacheEnd - kCacheBegin) / 8 * 5;
 /// Room that a block with all its stubs never exceeds.
@@ -191,6 +189,12 @@ CacheAddr indirect_entry(Turn& turn, GuestAddr pc, FetchFault& fault) {
     high_entry(pc) = {pc, static_cast<u32>(raw(landing))};
   }
   return body;
+}
+
+CacheAddr high_entry_of(GuestAddr pc) {
+  const HighEntry& entry = high_entry(pc);
+  if (pc < 0x1'0000'0000 || entry.pc != pc) return CacheAddr::kNone;
+  return offset(static_cast<CacheAddr>(entry.landing), kLandingLength);
 }
 
 CacheAddr step_code(Turn& turn, GuestAddr pc, FetchFault& fault) {

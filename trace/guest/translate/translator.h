@@ -6,6 +6,9 @@
 
 namespace detrec::guest::translate {
 
+/// Single steps are translated here, over and over: bodies in the first half, stubs in the second.
+inline constexpr u64 kStepArea = 4096;
+
 /// Maps the code cache and the indirect-branch table. Once per process image.
 void start();
 
@@ -21,6 +24,13 @@ CacheAddr indirect_entry(Turn& turn, GuestAddr pc, FetchFault& fault);
 /// Code for just the one instruction at pc, which then returns to the engine with ExitKind::kResume (or a
 /// more specific one). Valid until the next call.
 CacheAddr step_code(Turn& turn, GuestAddr pc, FetchFault& fault);
+
+/// True for an address in step_code's area.
+constexpr bool is_step_code(CacheAddr at) { return raw(at) < kCacheBegin + kStepArea; }
+
+/// The address behind the landing of pc's entry, if pc is above 4 GiB and has one; else kNone. Never
+/// translates.
+CacheAddr high_entry_of(GuestAddr pc);
 
 /// Binds link `site` to its target, translating it when needed, and returns where to go on; kNone with
 /// `fault` as above.
