@@ -23,15 +23,20 @@ struct Limit {
   u64 hard;
 };
 
+SysResult set_limit(Limit limit) { return raw_syscall(__NR_prlimit64, 0, RLIMIT_NOFILE, arg(&limit), 0); }
+
 /// Duplicates onto the lowest free number from `from` on; the limit is lifted meanwhile as far as it goes.
 i32 duplicate_above(i32 fd, u64 from) {
   Limit limit{};
   raw_syscall(__NR_prlimit64, 0, RLIMIT_NOFILE, 0, arg(&limit));
-  Limit lifted{limit.hard, limit.hard};
-  raw_syscall(__NR_prlimit64, 0, RLIMIT_NOFILE, arg(&lifted), 0);
-  if (from + 2 > limit.hard) from = limit.hard > 2 ? limit.hard - 2 : 0;
+  u64 wanted = from + 8 > limit.hard ? from + 8 : limit.hard;
+  if (failed(set_limit({wanted, wanted}))) {
+    // Without the right to raise the hard limit: the guest has that much fewer descriptors.
+    set_limit({limit.hard, limit.hard});
+    if (from + 2 > limit.hard) from = limit.hard > 2 ? limit.hard - 2 : 0;
+  }
   SysResult r = raw_syscall(__NR_fcntl, static_cast<u64>(fd), F_DUPFD, from);
-  raw_syscall(__NR_prlimit64, 0, RLIMIT_NOFILE, arg(&limit), 0);
+  set_limit(limit);
   return static_cast<i32>(r);
 }
 

@@ -104,7 +104,7 @@ SysResult start_thread(Turn& turn, const CloneArgs& args) {
   if (failed(r) || child.vfork_child) run::remove_thread(turn, child);
   if (failed(r)) return r;
   store_for_parent(turn, args, static_cast<i32>(r), pidfd);
-  if (process().first && !own_process) ++process().launch->stats.threads;
+  if (!own_process) ++statistics().threads;
   return r;
 }
 
