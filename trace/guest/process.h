@@ -19,4 +19,7 @@ struct Process {
 /// The engine's only mutable global besides the context page: one per address space.
 Process& process();
 
+/// Where the process counts: the launch page for the first process, a place of its own for others.
+wire::EngineStats& statistics();
+
 }  // namespace detrec::guest

@@ -152,4 +152,9 @@ Process& process() {
   return instance;
 }
 
+wire::EngineStats& statistics() {
+  static wire::EngineStats of_other_processes;
+  return process().first ? process().launch->stats : of_other_processes;
+}
+
 }  // namespace detrec::guest

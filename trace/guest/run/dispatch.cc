@@ -60,23 +60,23 @@ bool push_return(Turn& turn, GuestAddr return_pc, GuestAddr call_pc) {
 
 /// Serves one exit. Returns where generated code goes on, if that is known without a look-up.
 CacheAddr serve(Turn& turn, Context& c) {
-  wire::EngineStats* stats = process().launch != nullptr ? &process().launch->stats : nullptr;
+  wire::EngineStats& stats = statistics();
   translate::FetchFault fault;
   Registers& regs = c.regs;
   switch (c.exit_kind) {
     case ExitKind::kLink:
-      if (stats != nullptr) ++stats->exits_link;
+      ++stats.exits_link;
       regs.pc = translate::block_index().site(c.exit_arg).pc;
       return translate::follow_link(turn, c.exit_arg, fault);
     case ExitKind::kIndirectJmp: {
-      if (stats != nullptr) ++stats->exits_indirect;
+      ++stats.exits_indirect;
       const translate::Site& site = translate::block_index().site(c.exit_arg);
       if (refuse_target(turn, c.target, site.pc - site.stub)) return CacheAddr::kNone;
       regs.pc = c.target;
       return arrive(turn);
     }
     case ExitKind::kIndirectCall: {
-      if (stats != nullptr) ++stats->exits_indirect;
+      ++stats.exits_indirect;
       const translate::Site& site = translate::block_index().site(c.exit_arg);
       if (refuse_target(turn, c.target, site.pc - site.stub)) return CacheAddr::kNone;
       if (!push_return(turn, site.pc, site.pc - site.stub)) return CacheAddr::kNone;
@@ -84,7 +84,7 @@ CacheAddr serve(Turn& turn, Context& c) {
       return arrive(turn);
     }
     case ExitKind::kRet: {
-      if (stats != nullptr) ++stats->exits_indirect;
+      ++stats.exits_indirect;
       const translate::Site& site = translate::block_index().site(c.exit_arg);
       u64 to;
       if (!read_guest(to, regs.gpr[kRsp])) {
@@ -100,13 +100,13 @@ CacheAddr serve(Turn& turn, Context& c) {
       return arrive(turn);
     }
     case ExitKind::kTick: {
-      if (stats != nullptr) ++stats->exits_tick;
+      ++stats.exits_tick;
       const translate::Site& site = translate::block_index().site(c.exit_arg);
       regs.pc = site.pc;
       return static_cast<CacheAddr>(site.cache);
     }
     case ExitKind::kSyscall: {
-      if (stats != nullptr) ++stats->exits_syscall;
+      ++stats.exits_syscall;
       const translate::Site site = translate::block_index().site(c.exit_arg);
       u64 epoch = translate::epoch();
       regs.pc = site.pc;
@@ -117,7 +117,7 @@ CacheAddr serve(Turn& turn, Context& c) {
                                                                : CacheAddr::kNone;
     }
     case ExitKind::kEmulate: {
-      if (stats != nullptr) ++stats->exits_emulated;
+      ++stats.exits_emulated;
       const translate::Site site = translate::block_index().site(c.exit_arg);
       u64 epoch = translate::epoch();
       regs.pc = site.pc;
@@ -234,7 +234,7 @@ bool recover_guest_state(u64 host_pc, const u64 host_gpr[16], u64 host_rflags) {
     }
   }
   settle_flags(regs);
-  if (process().launch != nullptr) ++process().launch->stats.faults;
+  ++statistics().faults;
   return true;
 }
 

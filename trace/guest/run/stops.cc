@@ -114,7 +114,7 @@ bool at_stop(Turn& turn) {
   Stops& s = stops();
   Context& c = context();
   s.step_pc = c.regs.pc;
-  if (s.translate_limit != 0 && process().launch->stats.blocks_translated >= s.translate_limit)
+  if (s.translate_limit != 0 && statistics().blocks_translated >= s.translate_limit)
     s.always = true;
   u64 used = ticks_used(c);
   if (&turn.thread() == s.first && process().first) {

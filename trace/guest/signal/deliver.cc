@@ -61,7 +61,7 @@ void deliver(Turn& turn, const SignalInfo& info) {
     install(signo, current);
   }
   finish_syscall(turn, &action);
-  if (process().first && process().launch != nullptr) ++process().launch->stats.signals_delivered;
+  ++statistics().signals_delivered;
   if (enter_handler(turn, action, info)) return;
   if (signo == kSigSegv) die(kSigSegv);
   force_signal(turn, kSigSegv);

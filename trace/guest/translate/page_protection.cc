@@ -125,7 +125,7 @@ void invalidate(Turn&, GuestAddr begin, GuestAddr end) {
   for_each_page(begin, end, [](Page& p) {
     if (p.block_count != 0) {
       drop_blocks(p);
-      if (process().launch != nullptr) ++process().launch->stats.invalidations;
+      ++statistics().invalidations;
     }
     if (p.write_protected) {
       drop_aliased(p.number * kPageSize);
@@ -149,7 +149,7 @@ bool on_write_fault(Turn&, GuestAddr address) {
   drop_aliased(page_down(address));
   drop_blocks(*p);
   unprotect(*p);
-  if (process().launch != nullptr) ++process().launch->stats.invalidations;
+  ++statistics().invalidations;
   if (++p->write_faults >= kVolatileAfter) p->is_volatile = true;
   return true;
 }

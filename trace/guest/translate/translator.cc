@@ -55,8 +55,6 @@ void map_fixed(u64 begin, u64 end, u64 prot) {
   }
 }
 
-wire::EngineStats* stats() { return process().launch != nullptr ? &process().launch->stats : nullptr; }
-
 bool page_is_volatile(GuestAddr address) {
   Page* p = block_index().page(address);
   return p != nullptr && p->is_volatile;
@@ -116,13 +114,12 @@ CacheAddr translate(Turn& turn, GuestAddr pc, bool indirect_entry_wanted, FetchF
     block->copy = block_index().add_copy(bytes, block->guest_bytes);
   }
   if (indirect_entry_wanted && landing != nullptr) *landing = t.entry();
-  if (wire::EngineStats* s = stats()) {
-    ++s->blocks_translated;
-    s->translate_ns += static_cast<u64>(syscall::host_monotonic_ns() - started);
-    s->guest_instructions += block->insn_count;
-    s->guest_bytes += block->guest_bytes;
-    s->cache_bytes += cache().next - begin + cache().cold - cold_begin;
-  }
+  wire::EngineStats& s = statistics();
+  ++s.blocks_translated;
+  s.translate_ns += static_cast<u64>(syscall::host_monotonic_ns() - started);
+  s.guest_instructions += block->insn_count;
+  s.guest_bytes += block->guest_bytes;
+  s.cache_bytes += cache().next - begin + cache().cold - cold_begin;
   return t.body();
 }
 
