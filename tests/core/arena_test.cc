@@ -52,6 +52,22 @@ TEST(Arena, random_operations_agree_with_a_plain_model) {
       model.erase(model.begin());
     }
     ASSERT_EQ(queue.size(), model.size());
+    // Who owes a request, and the first of them in queue order (TURN-10).
+    const int toggled = static_cast<int>(1 + random.below(300));
+    if (const Row row = arena.find(T(toggled)); row != kNoRow) {
+      queue.set_unfilled(row, random.below(2) == 0);
+      queue.set_removing(row, random.below(4) == 0);
+    }
+    if (step % 64 != 0) continue;
+    std::optional<ThreadId> first;
+    for (const auto& [key, tid] : model) {
+      const QueueNode& node = arena.queue(arena.find(T(tid)));
+      if (node.unfilled_self && !node.removing) {
+        first = T(tid);
+        break;
+      }
+    }
+    ASSERT_EQ(queue.first_unfilled(), first);
   }
   std::vector<ThreadId> expected;
   for (const auto& [key, tid] : model) expected.push_back(T(tid));

@@ -33,13 +33,18 @@ bool RunQueue::before(Row a, Row b) const {  // RUNQ-3
 void RunQueue::update(Row row) {
   QueueNode& n = node(row);
   n.size = 1;
-  n.unfilled = n.unfilled_self && !n.removing ? 1 : 0;
+  n.unfilled = owes(row) ? 1 : 0;
   if (n.left != kNoRow) n.size += node(n.left).size, n.unfilled += node(n.left).unfilled;
   if (n.right != kNoRow) n.size += node(n.right).size, n.unfilled += node(n.right).unfilled;
 }
 
-void RunQueue::update_up(Row row) {
-  for (; row != kNoRow; row = node(row).parent) update(row);
+bool RunQueue::owes(Row row) const { return node(row).unfilled_self && !node(row).removing; }
+
+void RunQueue::add_up(Row row, std::uint32_t size, std::uint32_t unfilled) {
+  for (; row != kNoRow; row = node(row).parent) {
+    node(row).size += size;  // negative amounts wrap
+    node(row).unfilled += unfilled;
+  }
 }
 
 void RunQueue::rotate_up(Row row) {
@@ -79,13 +84,15 @@ void RunQueue::insert(ThreadId tid, Priority p, std::int64_t order) {
     parent = at;
     at = before(row, at) ? node(at).left : node(at).right;
   }
+  n.size = 1;
+  n.unfilled = owes(row) ? 1 : 0;
   n.parent = parent;
   if (parent == kNoRow) {
     header().root = row;
   } else {
     (before(row, parent) ? node(parent).left : node(parent).right) = row;
   }
-  update_up(row);
+  add_up(parent, 1, n.unfilled);
   while (n.parent != kNoRow && node(n.parent).heap < n.heap) rotate_up(row);
 }
 
@@ -100,7 +107,7 @@ void RunQueue::unlink(Row row) {
     header().root = kNoRow;
   } else {
     (node(parent).left == row ? node(parent).left : node(parent).right) = kNoRow;
-    update_up(parent);
+    add_up(parent, 0u - 1u, owes(row) ? 0u - 1u : 0u);
   }
   n.parent = kNoRow;
   n.queued = false;
@@ -367,17 +374,19 @@ std::vector<ThreadId> RunQueue::in_order() const {
 }
 
 void RunQueue::set_unfilled(Row row, bool unfilled) {
-  QueueNode& n = node(row);
-  if (n.unfilled_self == unfilled) return;
-  n.unfilled_self = unfilled;
-  if (n.queued) update_up(row);
+  const bool before = owes(row);
+  node(row).unfilled_self = unfilled;
+  owing_changed(row, before);
 }
 
 void RunQueue::set_removing(Row row, bool removing) {
-  QueueNode& n = node(row);
-  if (n.removing == removing) return;
-  n.removing = removing;
-  if (n.queued) update_up(row);
+  const bool before = owes(row);
+  node(row).removing = removing;
+  owing_changed(row, before);
+}
+
+void RunQueue::owing_changed(Row row, bool before) {
+  if (owes(row) != before && node(row).queued) add_up(row, 0, before ? 0u - 1u : 1u);
 }
 
 std::optional<ThreadId> RunQueue::first_unfilled() const {

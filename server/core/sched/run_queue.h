@@ -111,7 +111,9 @@ class RunQueue {
   std::optional<ThreadId> row_tid(Row row) const;
   bool before(Row a, Row b) const;
   void update(Row row);
-  void update_up(Row row);
+  bool owes(Row row) const;  ///< its request, so that the run is not quiescent
+  void add_up(Row row, std::uint32_t size, std::uint32_t unfilled);  ///< to the row and all above it
+  void owing_changed(Row row, bool before);
   void rotate_up(Row row);
   void insert(ThreadId tid, Priority p, std::int64_t order);
   void unlink(Row row);

@@ -4,7 +4,7 @@
 namespace detrec::core {
 
 bool Core::accepts(ThreadId tid, AddressSpaceId as) const {
-  if (given_up(tid)) return false;
+  if (!given_up_.empty() && given_up(tid)) return false;
   if (accepted_.empty()) return true;
   const auto it = accepted_.find(tid);
   return it == accepted_.end() || it->second == as;
@@ -18,7 +18,7 @@ std::optional<AddressSpaceId> Core::exec_candidate(ThreadId sender) const {
 }
 
 bool Core::dead_or_stale(ThreadId tid, AddressSpaceId as) const {
-  if (tombstones_.contains(tid)) return true;
+  if (!tombstones_.empty() && tombstones_.contains(tid)) return true;
   return !accepts(tid, as) && exec_candidate(tid) != as;
 }
 
@@ -45,7 +45,7 @@ bool Core::admit(CallId id, const Message& m) {
     return false;
   if (is_reconnect(m) || dequeued) return true;
   const bool start = std::holds_alternative<StartThread>(m.request);
-  if (given_up(m.sender)) {
+  if (!given_up_.empty() && given_up(m.sender)) {
     if (const auto* self = std::get_if<RegisterVforkChild>(&m.request)) {  // EXEC-44
       const bool proven = self->child == m.sender && self->flags.has(CloneFlags::kVfork) &&
                           proof_matches(self->parent, self->child, m.as, self->flags.has(CloneFlags::kVm));

@@ -537,7 +537,8 @@ Core::Decided Core::grant(ThreadId tid, bool background, bool yield, bool charge
     reply.signals = request.items[0].signals;
   } else if (futexes_.timed_out(tid)) {
     reply.kind = TurnReplyKind::kGoTimedOut;
-  } else if (const auto slice = staged_slices_.find(tid); slice != staged_slices_.end()) {
+  } else if (const auto slice = staged_slices_.empty() ? staged_slices_.end() : staged_slices_.find(tid);
+             slice != staged_slices_.end()) {
     reply.kind = TurnReplyKind::kGoSlice;
     reply.slice = slice->second;
     staged_slices_.erase(slice);
