@@ -152,6 +152,7 @@ Reg scratch_for(const Insn& insn) {
 
 bool has_far_operand(const Insn& insn, GuestAddr pc) {
   if (!insn.rip_relative) return false;
+  if ((insn.prefixes & kPrefix67) != 0) return true;
   // Within reach from anywhere in the cache.
   u64 target = pc + insn.length + static_cast<u64>(insn.disp);
   return target >= kCacheBegin + 0x7f00'0000;
@@ -164,7 +165,7 @@ void BlockTranslator::copy(const Insn& insn) {
     return;
   }
   u64 target = pc_ + insn.length + static_cast<u64>(insn.disp);
-  if (has_far_operand(insn, pc_) || (insn.prefixes & kPrefix67) != 0) {
+  if (has_far_operand(insn, pc_)) {
     bool is_lea64 = insn.map == OpcodeMap::k1Byte && insn.encoding == Encoding::kLegacy &&
                     insn.opcode == 0x8d && insn.operand_size == 8 && (insn.prefixes & kPrefix67) == 0;
     if (is_lea64) {
@@ -220,24 +221,36 @@ void BlockTranslator::copy_opcode_with_base(const Insn& insn, Reg base) {
 // --------------------------------------------------------------------------------------
 
 void BlockTranslator::tick(GuestAddr target) {
-  u64 stripe = next_stripe();
   if (status_flags_dead(reader_, target, start_)) {
-    emit_.dec_context32(stripe);
-    CacheAddr field = emit_.jcc(kCcZero, 0);
-    u32 site = block_index().add_site({target, static_cast<u32>(raw(emit_.here())), 0, 0, SiteKind::kTick});
-    ticks_[tick_count_++] = {field, site, false};
-    return;
+    tick_by_decrement(target);
+  } else {
+    emit_.store_context(kRcx, offsetof(Context, spill_rcx));
+    tick_through_rcx(target);
   }
-  emit_.store_context(kRcx, offsetof(Context, spill_rcx));
+}
+
+/// A tick at a place where the flags that `dec` writes are dead.
+void BlockTranslator::tick_by_decrement(GuestAddr target) {
+  emit_.dec_context32(next_stripe());
+  CacheAddr field = emit_.jcc(kCcZero, 0);
+  u32 site = block_index().add_site({target, static_cast<u32>(raw(emit_.here())), 0, 0, SiteKind::kTick});
+  ticks_[tick_count_++] = {field, site, false};
+}
+
+/// A tick that leaves the flags alone. The guest's rcx is in the spill slot; it is loaded at the end.
+void BlockTranslator::tick_through_rcx(GuestAddr target) {
+  u64 stripe = next_stripe();
   emit_.load_context32(kRcx, stripe);
   emit_.byte(0x8d), emit_.byte(0x49), emit_.byte(0xff);  // lea ecx, [rcx - 1]
   emit_.store_context32(kRcx, stripe);
-  CacheAddr zero = emit_.short_branch(0xe3);  // jrcxz
-  emit_.load_context(kRcx, offsetof(Context, spill_rcx));
-  CacheAddr go_on = emit_.short_branch(0xeb);
-  emit_.bind_short(zero);
+  // jrcxz reaches only a few bytes, and a jump around the way out would cost every tick a taken branch. So
+  // the way out is the immediate operand of an instruction that does nothing of use: mov rcx, imm64, two
+  // bytes of opcode.
+  emit_.byte(0xe3), emit_.byte(2);     // jrcxz into the immediate
+  emit_.byte(0x48), emit_.byte(0xb9);  // mov rcx, imm64 = { jmp stub; 3 bytes }
   CacheAddr field = emit_.jmp(0);
-  emit_.bind_short(go_on);
+  emit_.byte(0), emit_.byte(0), emit_.byte(0);
+  emit_.load_context(kRcx, offsetof(Context, spill_rcx));
   u32 site = block_index().add_site({target, static_cast<u32>(raw(emit_.here())), 0, 0, SiteKind::kTick});
   ticks_[tick_count_++] = {field, site, true};
 }
@@ -268,8 +281,12 @@ void BlockTranslator::entry_prefix(GuestAddr pc) {
   } else {
     entry_ = offset(emit_.here(), -static_cast<i64>(kLandingLength));  // nothing lands here by a real ret
   }
-  emit_.load_context(kRcx, offsetof(Context, spill_rcx));
-  tick(pc);
+  if (status_flags_dead(reader_, pc, start_)) {
+    emit_.load_context(kRcx, offsetof(Context, spill_rcx));
+    tick_by_decrement(pc);
+  } else {
+    tick_through_rcx(pc);
+  }
 }
 
 void BlockTranslator::push_return(GuestAddr return_pc) {
@@ -371,7 +388,7 @@ void BlockTranslator::ret(const Insn& insn) {
 /// mov rcx, <operand of an indirect branch>
 void BlockTranslator::load_target(const Insn& insn) {
   const u8* code = reader_.bytes_at(pc_);
-  bool far = insn.rip_relative && (has_far_operand(insn, pc_) || (insn.prefixes & kPrefix67) != 0);
+  bool far = has_far_operand(insn, pc_);
   u64 target = pc_ + insn.length + static_cast<u64>(insn.disp);
   if (far) emit_.load_imm64(kRcx, (insn.prefixes & kPrefix67) != 0 ? static_cast<u32>(target) : target);
   const MemOperand* mem = explicit_mem(insn);

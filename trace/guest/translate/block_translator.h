@@ -25,6 +25,7 @@ class BlockTranslator {
   CacheAddr body() const { return body_; }
   CacheAddr entry() const { return entry_; }  ///< landing of the indirect entry
   CacheAddr end() const { return emit_.here(); }
+  u32 guest_bytes() const { return bytes_; }
   CacheAddr cold_end() const { return cold_.here(); }
 
   /// Emits only an indirect entry that jumps to `body` (already translated).
@@ -68,6 +69,8 @@ class BlockTranslator {
   void copy_opcode_with_base(const Insn& insn, Reg base);
 
   void tick(GuestAddr target);
+  void tick_by_decrement(GuestAddr target);
+  void tick_through_rcx(GuestAddr target);
   void link(GuestAddr target);
   void counted_link(GuestAddr target);  ///< with a tick when target <= the current instruction
   void entry_prefix(GuestAddr pc);

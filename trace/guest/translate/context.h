@@ -31,9 +31,9 @@ enum class ExitKind : u32 {
   kIndirectJmp,   ///< an indirect jump missed the table; `target` = guest pc (64 bit); exit_arg = site index
                   ///< (its pc is that of the next instruction, its stub the instruction's length)
   kIndirectCall,  ///< the same for a call (the site's pc is the return address to push)
-  kRet,   ///< the same for `ret`: rsp still points at the return address, exit_arg = site index (its
-          ///< pc is the instruction's, its stub the bytes to pop beyond the address)
-  kTick,  ///< a stripe reached zero; exit_arg = site index
+  kRet,      ///< the same for `ret`: rsp still points at the return address; exit_arg = site index (its pc is
+             ///< the instruction's, its stub the bytes to pop beyond the address)
+  kTick,     ///< a stripe reached zero; exit_arg = site index
   kSyscall,  ///< exit_arg = site index (its pc is that of the next instruction)
   kEmulate,  ///< an instruction the engine answers; exit_arg = site index (its pc is the instruction's)
   kResume,   ///< go on at the pc of site exit_arg through the dispatcher, never bound

@@ -194,8 +194,38 @@ CacheAddr high_entry_of(GuestAddr pc) {
   return offset(static_cast<CacheAddr>(entry.landing), kLandingLength);
 }
 
+namespace {
+/// Whether the processor notes the instruction's address in the x87 state, where it stays visible.
+bool notes_address(GuestAddr pc) {
+  CodeReader reader(pc, kMaxInsnLength);
+  Insn insn;
+  FetchFault fault;
+  return reader.decode_at(pc, insn, fault) && insn.encoding == Encoding::kLegacy &&
+         insn.map == OpcodeMap::k1Byte && (insn.opcode & 0xf8) == 0xd8;
+}
+
+/// Single-step code that `locate` knows for as long as the cache lasts.
+CacheAddr lasting_step_code(GuestAddr pc, FetchFault& fault) {
+  BlockTranslator t(static_cast<CacheAddr>(cache().next), static_cast<CacheAddr>(cache().cold), pc,
+                    Mode::kStep);
+  if (!t.run(false, fault)) return CacheAddr::kNone;
+  Block block{};
+  block.pc = pc;
+  block.cache_begin = block.body = static_cast<u32>(raw(t.body()));
+  block.body_end = static_cast<u32>(raw(t.end()));
+  block.insns = block_index().insn_count();
+  block.insn_count = 1;
+  block.guest_bytes = static_cast<u16>(t.guest_bytes());
+  block_index().add_insn(t.guest_bytes(), block.body_end - block.body);
+  block_index().add_copy_block(block);
+  take(t);
+  return t.body();
+}
+}  // namespace
+
 CacheAddr step_code(Turn& turn, GuestAddr pc, FetchFault& fault) {
   flush_when_full(turn);
+  if (notes_address(pc)) return lasting_step_code(pc, fault);
   constexpr u64 kStepStubs = kCacheBegin + kStepArea / 2;
   BlockTranslator t(static_cast<CacheAddr>(kCacheBegin), static_cast<CacheAddr>(kStepStubs), pc, Mode::kStep);
   if (!t.run(false, fault)) return CacheAddr::kNone;
