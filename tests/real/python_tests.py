@@ -44,7 +44,7 @@ def parse_results(text):
     results = {}
     pending = None
     for line in text.splitlines():
-        start = re.match(r"^(\w+) \(([\w.]+)\)", line)
+        start = re.match(r"^(\w+) \((test\.[\w.]+)\)", line)
         if start:
             pending = f"{start[2]}.{start[1]}" if not start[2].endswith("." + start[1]) else start[2]
         if pending:
@@ -72,7 +72,7 @@ class Runner:
                "TERM": "dumb", "PYTHONDONTWRITEBYTECODE": "1"}  # fmt: skip
         prefix = [self.detrec, "run", "--engine-only", *self.options, "--"] if under_engine else []
         # -r would shuffle; the seed is fixed for tests that draw from random.
-        command = prefix + [PYTHON, "-m", "test", "-v", "--randseed", "1", module]
+        command = prefix + [PYTHON, "-m", "test", "-v", "-u", "network", "--randseed", "1", module]
         outcome = harness.run(command, folder, env, b"", self.timeout * (6 if under_engine else 1))
         shutil.rmtree(os.path.dirname(folder), ignore_errors=True)
         return parse_results((outcome.stdout + b"\n" + outcome.stderr).decode("utf-8", "replace")), outcome

@@ -1,7 +1,5 @@
 // Code in a private file mapping whose page was never written follows what a shared mapping writes to the
 // file.
-// @engine-only-exit: 1
-// @differs: the engine does not watch private pages for writes to their file (docs/limits.md)
 #include <fcntl.h>
 
 #include "code/jit.h"
