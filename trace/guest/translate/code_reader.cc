@@ -1,6 +1,7 @@
 #include "trace/guest/translate/code_reader.h"
 
 #include "trace/guest/base/probe.h"
+#include "trace/guest/base/syscall.h"
 #include "trace/guest/memory/guest_map.h"
 
 namespace detrec::guest::translate {
@@ -14,6 +15,13 @@ constexpr u64 kErrorUserFetch = 0x14;  // user mode, instruction fetch; +1 when 
 
 constexpr u32 kFlagsOfDec = kFlagPf | kFlagAf | kFlagZf | kFlagSf | kFlagOf;
 constexpr int kLookAhead = 12;
+
+/// Whether the page has been touched, which the kernel's error code tells too.
+bool is_present(GuestAddr address) {
+  u8 present = 0;
+  SysResult r = raw_syscall(__NR_mincore, page_down(address), kPageSize, arg(&present));
+  return !failed(r) && (present & 1) != 0;
+}
 
 FetchFault missing_page(GuestAddr address) {
   FetchFault f;
@@ -34,7 +42,7 @@ FetchFault missing_page(GuestAddr address) {
   } else {
     f.signo = kSigSegv;
     f.code = prot < 0 ? kSegvMapErr : kSegvAccErr;
-    f.error = kErrorUserFetch | (prot < 0 ? 0 : 1);
+    f.error = kErrorUserFetch | (prot >= 0 && is_present(address) ? 1 : 0);
   }
   return f;
 }
