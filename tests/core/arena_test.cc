@@ -60,10 +60,10 @@ TEST(Arena, random_operations_agree_with_a_plain_model) {
     }
     if (step % 64 != 0) continue;
     std::optional<ThreadId> first;
-    for (const auto& [key, tid] : model) {
-      const QueueNode& node = arena.queue(arena.find(T(tid)));
+    for (const auto& [key, who] : model) {
+      const QueueNode& node = arena.queue(arena.find(T(who)));
       if (node.unfilled_self && !node.removing) {
-        first = T(tid);
+        first = T(who);
         break;
       }
     }
