@@ -7,11 +7,13 @@
 #include <linux/prctl.h>
 #include <linux/resource.h>
 
+#include "trace/guest/base/print.h"
 #include "trace/guest/base/syscall.h"
 #include "trace/guest/load/loader.h"
 #include "trace/guest/memory/guest_map.h"
 #include "trace/guest/memory/guest_memory.h"
 #include "trace/guest/syscall/handlers.h"
+#include "trace/guest/syscall/warnings.h"
 
 namespace detrec::guest::syscall {
 namespace {
@@ -31,6 +33,14 @@ SysResult get_tid_address(Turn& turn, GuestAddr to) {
   return memory::write_guest(turn, to, turn.thread().clear_child_tid) ? 0 : error(EFAULT);
 }
 
+/// A filter in force would catch the engine's own calls. The answer is that of a kernel without filters.
+SysResult refuse_filter() {
+  if (first_time(Notice::kSeccomp)) {
+    warn("the program cannot restrict its system calls (seccomp); it was told so (error %d)", EINVAL);
+  }
+  return error(EINVAL);
+}
+
 }  // namespace
 
 SysResult prctl(Turn& turn, const SyscallRow& row) {
@@ -45,7 +55,7 @@ SysResult prctl(Turn& turn, const SyscallRow& row) {
     case PR_GET_SECCOMP:
       return 0;  // no filter in force
     case PR_SET_SECCOMP:
-      return error(EINVAL);  // a filter would catch the engine's own calls
+      return refuse_filter();
     case PR_SET_MM:
       return error(EPERM);
     case PR_GET_TID_ADDRESS:
@@ -107,6 +117,9 @@ SysResult limits(Turn& turn, const SyscallRow& row) {
   }
 }
 
-SysResult seccomp(Turn&) { return error(EINVAL); }
+SysResult seccomp(Turn& turn) {
+  constexpr u64 kSetModeFilter = 1;
+  return turn.arg(0) <= kSetModeFilter ? refuse_filter() : error(EINVAL);
+}
 
 }  // namespace detrec::guest::syscall

@@ -10,6 +10,7 @@ namespace detrec::guest::syscall {
 enum class Notice : u32 {
   kUnknownSyscall = 0,  ///< number without a row; the first such
   kSetUid,              ///< a set-user-ID program runs without its privileges
+  kSeccomp,             ///< a program cannot filter its system calls
 };
 
 /// True the first time in the process tree that it is called with this.
