@@ -15,19 +15,19 @@ namespace detrec::guest {
 inline constexpr u64 kLowCodeBegin = 0x1000'0000;
 inline constexpr u64 kLowCodeEnd = 0x4800'0000;
 
-/// The code cache.
-inline constexpr u64 kCacheBegin = 0x4800'0000;
-inline constexpr u64 kCacheEnd = 0x5800'0000;
+/// The code cache. The 512 MiB below it are left to programs that want fixed places there (sbcl: 0x5000'0000).
+inline constexpr u64 kCacheBegin = 0x6800'0000;
+inline constexpr u64 kCacheEnd = 0x7800'0000;
 
 /// The context page (translate/context.h), then the engine's own image (linked at kEngineImage), all below
 /// kEngineLowEnd.
-inline constexpr u64 kContextAddress = 0x5800'0000;
-inline constexpr u64 kEngineImage = 0x5a00'0000;
-inline constexpr u64 kEngineLowEnd = 0x6000'0000;
+inline constexpr u64 kContextAddress = 0x7800'0000;
+inline constexpr u64 kEngineImage = 0x7a00'0000;
+inline constexpr u64 kEngineLowEnd = 0x7c00'0000;
 
 /// The indirect-branch table: a u32 for every guest pc below 4 GiB, at kTableBase + 4 * pc. Filled for pcs
 /// below 2 GiB only; the generated look-up checks just the upper half of a pc.
-inline constexpr u64 kTableBase = 0x6000'0000;
+inline constexpr u64 kTableBase = 0x7c00'0000;
 inline constexpr u64 kTableEnd = kTableBase + 4 * 0x1'0000'0000ull;
 
 /// Guest mappings other than low code: allocated from the top down.

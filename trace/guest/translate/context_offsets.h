@@ -1,5 +1,5 @@
 // Offsets of Context for assembly; context_offsets.cc holds them against the struct.
-#define CTX 0x58000000
+#define CTX 0x78000000
 #define CTX_SPILL_RCX (CTX + 32)
 #define CTX_EXIT_ARG (CTX + 56)
 #define CTX_EXIT_KIND (CTX + 60)

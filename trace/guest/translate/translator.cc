@@ -23,7 +23,7 @@ constexpr u64 kColdBegin = kCacheBegin + (kCacheEnd - kCacheBegin) / 8 * 5;
 /// Room that a block with all its stubs never exceeds.
 constexpr u64 kMaxBlockCache = 64 * 1024;
 
-// AddressSanitizer's low shadow lies where the table entries of pcs 0x7ffdc00-0xbffdc00 would be (layout.h).
+// AddressSanitizer's low shadow lies where the table entries of pcs 0xffdc00-0x4ffe000 would be (layout.h).
 constexpr u64 kTableHoleBegin = 0x7fff'7000, kTableHoleEnd = 0x8fff'8000;
 
 /// Entries of indirect transfers to pcs above 2 GiB: direct-mapped; a collision costs a new entry.
