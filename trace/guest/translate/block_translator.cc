@@ -161,7 +161,7 @@ bool has_far_operand(const Insn& insn, GuestAddr pc) {
 void BlockTranslator::copy(const Insn& insn) {
   const u8* code = reader_.bytes_at(pc_);
   if (!insn.rip_relative) {
-    emit_.bytes(code, insn.length);
+    emit_.instruction(code, insn.length);
     return;
   }
   u64 target = pc_ + insn.length + static_cast<u64>(insn.disp);

@@ -36,7 +36,7 @@ class CodeReader {
   GuestAddr begin_;
   u64 limit_;
   u64 size_ = 0;
-  u8 window_[kWindow];
+  u8 window_[kWindow + 16];  // so that 16 bytes can be copied from any place in it
 };
 
 /// `near` is tried first. Whether the five status flags other than CF are overwritten before they are read on

@@ -19,8 +19,19 @@ class Emitter {
   void bytes(const u8* p, u64 n) {
     for (u64 i = 0; i < n; ++i) *at_++ = p[i];
   }
-  void imm32(u32 v) { bytes(reinterpret_cast<const u8*>(&v), 4); }
-  void imm64(u64 v) { bytes(reinterpret_cast<const u8*>(&v), 8); }
+  void imm32(u32 v) {
+    __builtin_memcpy(at_, &v, 4);
+    at_ += 4;
+  }
+  void imm64(u64 v) {
+    __builtin_memcpy(at_, &v, 8);
+    at_ += 8;
+  }
+  /// Copies a whole instruction. Always moves 16 bytes: the reader's window and the cache have room for that.
+  void instruction(const u8* p, u64 n) {
+    __builtin_memcpy(at_, p, 16);
+    at_ += n;
+  }
 
   /// The 32-bit displacement from the end of an instruction (`trailing` bytes after the field) to `address`.
   void rel32(u64 address, u32 trailing = 0) {
@@ -90,7 +101,7 @@ class Emitter {
   /// meanwhile.
   static void patch_rel32(CacheAddr field, u64 to) {
     u32 v = static_cast<u32>(to - (raw(field) + 4));
-    memcpy(reinterpret_cast<void*>(raw(field)), &v, 4);
+    __builtin_memcpy(reinterpret_cast<void*>(raw(field)), &v, 4);
   }
 
  private:
