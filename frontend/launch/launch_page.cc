@@ -1,8 +1,11 @@
 #include "frontend/launch/launch_page.h"
 
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 #include <utility>
 
@@ -22,6 +25,23 @@ int create_memory_file() {
   return number >= 0 || errno != EINVAL ? number : memfd_create("detrec-launch", MFD_CLOEXEC);
 }
 
+/// A limit on file sizes is meant for the guest and counts for memory files too: it is lifted for this one
+/// call, as far as that is allowed.
+bool grow_despite_limit(int descriptor, off_t size) {
+  rlimit limit{};
+  getrlimit(RLIMIT_FSIZE, &limit);
+  const rlimit none{RLIM_INFINITY, RLIM_INFINITY};
+  const rlimit most{limit.rlim_max, limit.rlim_max};
+  if (setrlimit(RLIMIT_FSIZE, &none) != 0) setrlimit(RLIMIT_FSIZE, &most);
+  const auto before = std::signal(SIGXFSZ, SIG_IGN);
+  const bool grown = ftruncate(descriptor, size) == 0;
+  const int error = errno;
+  std::signal(SIGXFSZ, before);
+  setrlimit(RLIMIT_FSIZE, &limit);
+  errno = error;
+  return grown;
+}
+
 }  // namespace
 
 LaunchPage::LaunchPage(Descriptor descriptor, wire::Launch* launch)
@@ -39,7 +59,7 @@ Result<LaunchPage> LaunchPage::create(const RunOptions& options, const EngineIma
   if (!low.valid()) return launch_error("memfd_create");
   Descriptor descriptor = move_to_high_number(std::move(low));
   if (!descriptor.valid()) return launch_error("the launch page's descriptor");
-  if (ftruncate(descriptor.number(), sizeof(wire::Launch)) != 0) return launch_error("ftruncate");
+  if (!grow_despite_limit(descriptor.number(), sizeof(wire::Launch))) return launch_error("ftruncate");
   void* memory =
       mmap(nullptr, sizeof(wire::Launch), PROT_READ | PROT_WRITE, MAP_SHARED, descriptor.number(), 0);
   if (memory == MAP_FAILED) return launch_error("mmap");

@@ -13,14 +13,18 @@ static void* last(void* argument) {
   // /proc shows a leader that is a zombie.
   char path[64], line[256] = "";
   snprintf(path, sizeof path, "/proc/self/task/%d/stat", getpid());
-  FILE* file = fopen(path, "r");
-  if (file) {
-    if (fgets(line, sizeof line, file)) {
+  char state = '?';
+  for (int tries = 0; tries < 400 && state != 'Z';
+       tries++) {  // the join may end a little before the thread does
+    FILE* file = fopen(path, "r");
+    if (file && fgets(line, sizeof line, file)) {
       char* end = strrchr(line, ')');
-      printf("state %c\n", end ? end[2] : '?');
+      if (end) state = end[2];
     }
-    fclose(file);
+    if (file) fclose(file);
+    usleep(5000);
   }
+  printf("state %c\n", state);
   fflush(stdout);
   exit(guest_result() ? 1 : 6);
   return argument;

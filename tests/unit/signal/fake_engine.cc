@@ -23,6 +23,11 @@ Process& process() {
   return instance;
 }
 
+wire::EngineStats& statistics() {
+  static wire::EngineStats instance;
+  return instance;
+}
+
 void panic(const char* file, int line, const char* fmt, ...) {
   va_list args;
   va_start(args, fmt);

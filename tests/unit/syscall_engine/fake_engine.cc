@@ -20,6 +20,11 @@ Process& process() {
   return instance;
 }
 
+wire::EngineStats& statistics() {
+  static wire::EngineStats instance;
+  return instance;
+}
+
 void* engine_reserve(u64 bytes) { return std::calloc(1, bytes); }
 void engine_release(void* start, u64) { std::free(start); }
 

@@ -18,8 +18,6 @@ namespace detrec::guest::run {
 namespace {
 
 constexpr int kSigSegv = 11;
-constexpr u64 kErrorWrite = 2, kErrorUser = 4;
-constexpr u64 kTrapPageFault = 14;
 
 void raise(Turn& turn, const translate::FetchFault& f) {
   signal::raise_fault(turn, {f.signo, f.code, f.address, f.trapno, f.error});
@@ -54,7 +52,7 @@ bool push_return(Turn& turn, GuestAddr return_pc, GuestAddr call_pc) {
   }
   turn.regs().pc = call_pc;
   settle_flags(turn.regs());
-  signal::raise_fault(turn, {kSigSegv, 1, sp, kTrapPageFault, kErrorUser | kErrorWrite});
+  raise_access_fault(turn, sp, sizeof return_pc, true, true);
   return false;
 }
 
@@ -91,7 +89,7 @@ CacheAddr serve(Turn& turn, Context& c) {
         // Only a single step gets here: translated code has read the slot already.
         regs.pc = site.pc;
         settle_flags(regs);
-        signal::raise_fault(turn, {kSigSegv, 1, regs.gpr[kRsp], kTrapPageFault, kErrorUser});
+        raise_access_fault(turn, regs.gpr[kRsp], sizeof to, false, true);
         return CacheAddr::kNone;
       }
       if (refuse_target(turn, to, site.pc)) return CacheAddr::kNone;
@@ -199,10 +197,9 @@ void request_exit(u64 host_pc, u64* host_rcx) {
   u8 code[3];
   memcpy(code, reinterpret_cast<const void*>(host_pc), sizeof code);
   bool at_lea = code[0] == 0x8d && code[1] == 0x49 && code[2] == 0xff;  // lea ecx, [rcx - 1]
-  i32 disp;
-  memcpy(&disp, reinterpret_cast<const void*>(host_pc + 2), 4);
-  u64 operand = host_pc + 6 + static_cast<u64>(static_cast<i64>(disp));
-  bool at_store = code[0] == 0x89 && code[1] == 0x0d &&
+  u32 operand;  // mov [disp32], ecx is 89 0c 25 disp32
+  memcpy(&operand, reinterpret_cast<const void*>(host_pc + 3), sizeof operand);
+  bool at_store = code[0] == 0x89 && code[1] == 0x0c && code[2] == 0x25 &&
                   operand >= kContextAddress + offsetof(Context, stripe) &&
                   operand < kContextAddress + offsetof(Context, stripe) + sizeof(c.stripe);
   if (at_lea) *host_rcx = 1;
@@ -218,8 +215,8 @@ bool recover_guest_state(u64 host_pc, const u64 host_gpr[16], u64 host_rflags) {
   constexpr u64 kResumeFlag = 1u << 16;
   regs.rflags = host_rflags & ~kResumeFlag;
   regs.pc = at.pc;
-  // Sequences that borrow a register begin with the 7-byte store into its spill slot.
-  bool borrowed = host_pc - at.insn_cache >= 7;
+  // Sequences that borrow a register begin with the store into its spill slot.
+  bool borrowed = host_pc - at.insn_cache >= translate::kSpillLength;
   if (borrowed) {
     switch (at.insn.branch) {
       case Branch::kRet:

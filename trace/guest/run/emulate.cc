@@ -4,6 +4,7 @@
 #include "trace/guest/base/probe.h"
 #include "trace/guest/base/string.h"
 #include "trace/guest/base/syscall.h"
+#include "trace/guest/memory/guest_map.h"
 #include "trace/guest/memory/guest_memory.h"
 #include "trace/guest/run/cpu_model.h"
 #include "trace/guest/run/ticks.h"
@@ -139,7 +140,7 @@ bool answer_descriptor_table(Turn& turn, const Insn& insn) {
   memcpy(size == 10 ? bytes + 2 : bytes, &value, size == 10 ? 8 : 2);
   GuestAddr to = effective_address(turn, insn, *mem);
   if (memory::write_guest(turn, to, bytes, size)) return true;
-  signal::raise_fault(turn, {kSigSegv, 1, to, 14, 6});
+  raise_access_fault(turn, to, size, true, mem->base == kRsp || mem->base == kRbp);
   return false;
 }
 
@@ -168,6 +169,30 @@ void raise_general_protection(Turn& turn) {
 
 void raise_invalid_opcode(Turn& turn) {
   signal::raise_fault(turn, {kSigIll, kIllIllOpn, turn.regs().pc, kTrapInvalidOpcode, 0});
+}
+
+void raise_access_fault(Turn& turn, GuestAddr address, u64 size, bool write, bool stack) {
+  constexpr int kSigBus = 7, kMapErr = 1, kAccErr = 2, kAdrErr = 2;
+  constexpr u64 kTrapStack = 12, kTrapPageFault = 14;
+  constexpr u64 kErrorPresent = 1, kErrorWrite = 2, kErrorUser = 4;
+  constexpr int kProtWrite = 2;
+  if (!is_canonical(address) || !is_canonical(address + size - 1)) {
+    if (!stack) return raise_general_protection(turn);
+    return signal::raise_fault(turn, {kSigBus, kSiKernel, 0, kTrapStack, 0});
+  }
+  auto fails = [write](GuestAddr at) {
+    int prot = memory::protection(at);
+    return prot <= 0 || (write && (prot & kProtWrite) == 0);
+  };
+  GuestAddr last_page = page_down(address + size - 1);
+  if (last_page > address && !fails(address) && fails(last_page)) address = last_page;
+  u64 error = kErrorUser | (write ? kErrorWrite : 0);
+  int prot = memory::protection(address);
+  if (!fails(address))  // beyond the end of the file
+    return signal::raise_fault(turn, {kSigBus, kAdrErr, address, kTrapPageFault, error});
+  bool kernels = (address >> 63) != 0;  // Linux calls all of its half present
+  if (kernels || prot > 0) error |= kErrorPresent;
+  signal::raise_fault(turn, {kSigSegv, prot < 0 ? kMapErr : kAccErr, address, kTrapPageFault, error});
 }
 
 bool emulate(Turn& turn) {
@@ -279,6 +304,12 @@ bool emulate(Turn& turn) {
       if (insn.imm == 3) {
         regs.pc = next;
         signal::raise_fault(turn, {kSigTrap, kSiKernel, 0, kTrapBreakpoint, 0});
+        return false;
+      }
+      if (insn.imm == 4) {  // the overflow trap's gate is open to user space
+        constexpr u64 kTrapOverflow = 4;
+        regs.pc = next;
+        signal::raise_fault(turn, {kSigSegv, kSiKernel, 0, kTrapOverflow, 0});
         return false;
       }
       signal::raise_fault(

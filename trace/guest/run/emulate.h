@@ -32,5 +32,8 @@ constexpr bool is_canonical(u64 address) {
 /// Raises #GP(0), #UD as the guest sees them.
 void raise_general_protection(Turn& turn);
 void raise_invalid_opcode(Turn& turn);
+/// Raises what the guest sees when its access to `size` bytes at `address`, which the engine tried in its
+/// stead, fails. `stack`: the address comes from rsp.
+void raise_access_fault(Turn& turn, GuestAddr address, u64 size, bool write, bool stack);
 
 }  // namespace detrec::guest::run

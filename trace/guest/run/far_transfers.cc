@@ -11,13 +11,13 @@ namespace {
 
 constexpr u64 kUserCs = 0x33, kUserDs = 0x2b, kUser32Cs = 0x23;
 constexpr int kSigSegv = 11;
-constexpr u64 kTrapPageFault = 14, kErrorUser = 4, kErrorWrite = 2;
 
 /// Flags that iret and popf may change in user mode: CF PF AF ZF SF TF DF OF NT RF AC ID.
 constexpr u64 kUserFlags = 0x254dd5;
 
-bool page_fault(Turn& turn, GuestAddr address, u64 error) {
-  signal::raise_fault(turn, {kSigSegv, 1, address, kTrapPageFault, error});
+/// The guest's fault at an access; false.
+bool refuse_access(Turn& turn, GuestAddr address, u64 size, bool write, bool stack) {
+  raise_access_fault(turn, address, size, write, stack);
   return false;
 }
 
@@ -38,7 +38,8 @@ bool pop_words(Turn& turn, u64* words, u32 count, u32 size) {
   u64 sp = turn.gpr(kRsp);
   for (u32 i = 0; i < count; ++i) {
     words[i] = 0;
-    if (!read_guest(&words[i], sp + i * size, size)) return page_fault(turn, sp + i * size, kErrorUser);
+    GuestAddr at = sp + i * size;
+    if (!read_guest(&words[i], at, size)) return refuse_access(turn, at, size, false, true);
   }
   return true;
 }
@@ -77,7 +78,7 @@ bool far_pointer(Turn& turn, const Insn& insn, u32 size) {
   u64 target = 0;
   u16 selector = 0;
   if (!read_guest(&target, at, size) || !read_guest(selector, at + size))
-    return page_fault(turn, at, kErrorUser);
+    return refuse_access(turn, at, size + sizeof selector, false, mem->base == kRsp || mem->base == kRbp);
   if (selector != kUserCs) return refuse_selector(turn, selector);
   if (refuse_target(turn, target)) return false;
   if (insn.branch == Branch::kFarCall) {
@@ -85,7 +86,7 @@ bool far_pointer(Turn& turn, const Insn& insn, u32 size) {
     u64 sp = turn.gpr(kRsp) - 2 * size;
     for (u32 i = 0; i < 2; ++i) {
       if (!memory::write_guest(turn, sp + i * size, &words[i], size)) {
-        return page_fault(turn, sp + i * size, kErrorUser | kErrorWrite);
+        return refuse_access(turn, sp + i * size, size, true, true);
       }
     }
     turn.gpr(kRsp) = sp;

@@ -300,7 +300,7 @@ void BlockTranslator::push_return(GuestAddr return_pc) {
 
 void BlockTranslator::exit_with_site(void (*exit)(), GuestAddr pc, u32 stub) {
   // The site's resume address is behind the jump, whose length is known.
-  constexpr u32 kExitLength = 10 + 5;
+  constexpr u32 kExitLength = 11 + 5;
   u32 after = static_cast<u32>(raw(emit_.here())) + kExitLength;
   emit_.set_context32(offsetof(Context, exit_arg),
                       block_index().add_site({pc, after, stub, 0, SiteKind::kExit}));

@@ -55,11 +55,14 @@ inline bool in_cache(u64 pc) { return pc >= kCacheBegin && pc < kCacheEnd; }
 /// The register that an instruction with a far rip-relative operand borrows (see far_operand in
 /// translator.cc).
 Reg scratch_for(const Insn& insn);
-/// True when the instruction's rip-relative operand cannot be written as one: it is too far from the code cache
-/// for a 32-bit displacement, or truncated to 32 bits.
+/// True when the instruction's rip-relative operand cannot be written as one: it is too far from the code
+/// cache for a 32-bit displacement, or truncated to 32 bits.
 bool has_far_operand(const Insn& insn, GuestAddr pc);
 
 /// Length of an entry's landing, by which an indirect jump skips it: mov qword [rsp-8], imm32.
 inline constexpr u32 kLandingLength = 9;
+
+/// Length of the store of a borrowed register into the context: mov [disp32], r64.
+inline constexpr u32 kSpillLength = 8;
 
 }  // namespace detrec::guest::translate
