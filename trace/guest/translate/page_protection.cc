@@ -77,8 +77,9 @@ void drop_aliased(GuestAddr page) {
 
 template <class F>
 void for_each_known_page(GuestAddr begin, GuestAddr end, F f) {
-  for (GuestAddr at = page_down(begin); at < end; at += kPageSize) {
-    if (Page* p = block_index().page(at)) f(*p);
+  // By number: the last page's end is no address.
+  for (u64 n = begin / kPageSize; n <= (end - 1) / kPageSize; ++n) {
+    if (Page* p = block_index().page(n * kPageSize)) f(*p);
   }
 }
 
@@ -86,6 +87,7 @@ void for_each_known_page(GuestAddr begin, GuestAddr end, F f) {
 /// index instead.
 template <class F>
 void for_each_page(GuestAddr begin, GuestAddr end, F f) {
+  if (begin >= end) return;
   u64 wanted = (end - begin) / kPageSize;
   if (wanted <= block_index().page_count()) {
     for_each_known_page(begin, end, f);
