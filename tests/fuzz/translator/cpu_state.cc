@@ -23,7 +23,7 @@ constexpr Component kExtended[] = {{kAvx, kXsaveAvx, kXsaveAvx + 256},
                                    {kZmmHigh, kXsaveZmmHigh, kXsaveZmmHigh + 512},
                                    {kZmm16, kXsaveZmm16, kXsaveZmm16 + 1024}};
 
-constexpr u64 kControlWord = 0, kStatusWord = 2, kTags = 4, kMxcsr = 24, kSt0 = 32, kXmm0 = 160;
+constexpr u64 kControlWord = 0, kStatusWord = 2, kTags = 4, kOpcode = 6, kMxcsr = 24, kSt0 = 32, kXmm0 = 160;
 constexpr u16 kDefaultControlWord = 0x37f;
 constexpr u32 kDefaultMxcsr = 0x1f80;
 
@@ -139,6 +139,10 @@ VectorState normalized(const u8* xsave, u64 present) {
     std::memset(state.legacy + kSt0, 0, kXmm0 - kSt0);
     put(state.legacy, kControlWord, kDefaultControlWord);
   }
+  // The last opcode's ModRM byte: [rip + disp32] may have become [register].
+  u16 opcode;
+  std::memcpy(&opcode, state.legacy + kOpcode, sizeof opcode);
+  if ((opcode & 0xc0) == 0) put(state.legacy, kOpcode, static_cast<u16>(opcode & ~7u));
   if ((present & kSse) == 0) std::memset(state.legacy + kXmm0, 0, kXsaveLegacy - kXmm0);
   static_assert(kMxcsr + kMxcsrAndMask == kSt0);
   std::memset(state.extended, 0, sizeof state.extended);

@@ -20,7 +20,8 @@ struct alignas(64) CpuState {
 static_assert(offsetof(CpuState, rflags) == 128 && offsetof(CpuState, pc) == 136 &&
               offsetof(CpuState, xsave) == 192);
 
-inline constexpr u64 kStatusFlags = 0x8d5, kCarryFlag = 1, kDirectionFlag = 0x400, kResumeFlag = 0x10000;
+inline constexpr u64 kStatusFlags = 0x8d5, kCarryFlag = 1, kDirectionFlag = 0x400, kResumeFlag = 0x10000,
+                     kTrapFlag = 0x100;
 
 /// The vector and x87 state in a form that does not depend on which components the processor tracks as in
 /// use.

@@ -11,6 +11,7 @@
 
 #include "tests/fuzz/translator/areas.h"
 #include "tests/fuzz/translator/code_memory.h"
+#include "trace/guest/base/layout.h"
 #include "trace/guest/decode/insn.h"
 
 namespace detrec::fuzz {
@@ -34,15 +35,14 @@ constexpr u32 kXstateMagic = 0x46505853;  // FP_XSTATE_MAGIC1, asm/sigcontext.h
 
 u8* vectors_of(ucontext_t& context) { return reinterpret_cast<u8*>(context.uc_mcontext.fpregs); }
 
-u64 hash_vectors(ucontext_t& context) {
+VectorState vector_state(ucontext_t& context) {
   const u8* const xsave = vectors_of(context);
   u32 magic;
   u64 present;
   std::memcpy(&magic, xsave + kXstateMagicOffset, sizeof magic);
   std::memcpy(&present, xsave + kXsaveHeader, sizeof present);
   if (magic != kXstateMagic) present = 3;
-  const VectorState state = normalized(xsave, present);
-  return hash_bytes(&state, sizeof state);
+  return normalized(xsave, present);
 }
 
 void note_fault(int signo, const siginfo_t& info, ucontext_t& context) {
@@ -56,7 +56,9 @@ void note_fault(int signo, const siginfo_t& info, ucontext_t& context) {
   fault.pc = static_cast<u64>(gregs[REG_RIP]);
   fault.flags = static_cast<u64>(gregs[REG_EFL]) & ~(kStatusFlags & ~kCarryFlag) & ~kResumeFlag;
   for (int i = 0; i < 16; ++i) fault.gpr[i] = static_cast<u64>(gregs[kGregs[i]]);
-  fault.vectors = hash_vectors(context);
+  const VectorState state = vector_state(context);
+  std::memcpy(fault.x87, state.legacy, sizeof fault.x87);
+  fault.vectors = hash_bytes(&state, sizeof state);
   outcome.faults.push_back(fault);
 }
 
@@ -90,12 +92,14 @@ bool skip(int signo, ucontext_t& context) {
 
 /// Natively nothing is there (docs/engine.md, address space).
 bool is_engine_memory(u64 address) {
-  return (address >= 0x4000'0000 && address < 0x2'6000'0000) || address >> 40 == 0x50;
+  return (address >= guest::kLowCodeEnd && address < guest::kTableEnd) ||
+         (address >= guest::kEngineHeapBegin && address < guest::kEngineHeapEnd);
 }
 
 void abandon(ucontext_t& context, Outcome::End end) {
   outcome.end = end;
   context.uc_mcontext.gregs[REG_RIP] = reinterpret_cast<greg_t>(&abandon_sequence);
+  context.uc_mcontext.gregs[REG_EFL] = 0x202;
 }
 
 void on_watchdog(ucontext_t& context) {
@@ -119,7 +123,7 @@ extern "C" void on_signal(int signo, siginfo_t* info, void* raw_context) {
   }
   note_fault(signo, *info, context);
   const Fault& fault = outcome.faults.back();
-  if (is_engine_memory(fault.address) || is_engine_memory(fault.pc))
+  if (is_engine_memory(fault.address) || is_engine_memory(fault.pc) || (fault.flags & kTrapFlag) != 0)
     return abandon(context, Outcome::End::kOutside);
   if (!skip(signo, context)) abandon(context, Outcome::End::kAbandoned);
 }
@@ -129,7 +133,7 @@ const char* name(Outcome::End end) {
   return kNames[static_cast<unsigned>(end)];
 }
 
-void start_handlers() {
+void start_handlers(bool watchdog) {
   constexpr std::size_t kHandlerStack = 256 * 1024;
   outcome.faults.reserve(kMostFaults + 1);
   stack_t stack{};
@@ -144,7 +148,7 @@ void start_handlers() {
     sigaction(signo, &action, nullptr);
   itimerval interval{};
   interval.it_interval.tv_usec = interval.it_value.tv_usec = kWatchdogMicroseconds;
-  setitimer(ITIMER_PROF, &interval, nullptr);
+  if (watchdog) setitimer(ITIMER_PROF, &interval, nullptr);
 }
 
 const Outcome& run_watched(u64 seed) {

@@ -17,6 +17,7 @@ struct Fault {
   u64 pc;
   u64 flags;  ///< of the status flags only CF
   u64 gpr[16];
+  u64 x87[4];   ///< control, status, tags and opcode; instruction and data pointer; mxcsr
   u64 vectors;  ///< hash of the vector and x87 state
 };
 
@@ -25,14 +26,15 @@ struct Outcome {
     kLeft,
     kAbandoned,  ///< at a fault that it cannot go on after
     kTimeout,
-    kOutside,  ///< it touched addresses where the engine keeps its own memory: not comparable
+    kOutside,  ///< not comparable: it touched the engine's memory, or set the trap flag by mistake
   } end = End::kLeft;
   std::vector<Fault> faults;
 };
 const char* name(Outcome::End end);
 
-/// Installs the handlers, on a stack of their own, and starts the watchdog.
-void start_handlers();
+/// Installs the handlers, on a stack of their own, and starts the watchdog, which also interrupts the code
+/// now and then.
+void start_handlers(bool watchdog);
 
 /// Runs entry_state. Its result is in exit_state, if the end is kLeft.
 /// `seed` says which flags the code goes on with after a fault.

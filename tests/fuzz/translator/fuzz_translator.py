@@ -10,6 +10,7 @@ results, and saves that in --save. The exit status is 0 when nothing differed.
 import argparse
 import os
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -44,14 +45,19 @@ class Fuzzer:
     def run(self, seed, first, count, variant, extra=(), timeout=120):
         """The lines that a run prints, and how it ended (its own words when it did not end well)."""
         command = self.command(seed, first, count, variant, extra)
-        try:
-            done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=timeout)
-        except subprocess.TimeoutExpired as expired:
-            return (expired.stdout or b"").decode().splitlines(), "does not end"
+        process = subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
+        )
         complaint = ""
-        if done.returncode != 0:
-            complaint = f"status {done.returncode}: {done.stderr.decode('utf-8', 'replace').strip()}"
-        return done.stdout.decode("utf-8", "replace").splitlines(), complaint
+        try:
+            out, error = process.communicate(timeout=timeout)
+        except subprocess.TimeoutExpired:
+            complaint = "does not end"
+            os.killpg(process.pid, signal.SIGKILL)
+            out, error = process.communicate()
+        if process.returncode != 0 and not complaint:
+            complaint = f"status {process.returncode}: {error.decode('utf-8', 'replace').strip()}"
+        return out.decode("utf-8", "replace").splitlines(), complaint
 
     def batch(self, seed, first, count, variants):
         """Runs some sequences all ways. Returns the differences: (variant, sequence number, description)."""
@@ -131,7 +137,7 @@ class Fuzzer:
         lines.append(" ".join(self.command(seed, number - before, before + 1, variant, extra)))
         lines += disassemble(native)
         lines += [line for line in native if line.startswith(("place", "  entry"))] + entry_registers(native)
-        lines += differences(native, engine)
+        lines += differences(native, engine)[: self.options.lines]
         if complaint:
             lines.append(f"engine: {complaint}")
         self.save(lines, seed, number)
@@ -142,7 +148,7 @@ class Fuzzer:
         path = os.path.join(self.options.save, f"difference-{seed}-{number}.txt")
         with open(path, "w") as file:
             file.write("\n".join(lines) + "\n")
-        print("\n".join(lines[:60]) + f"\nsaved as {path}\n", flush=True)
+        print("\n".join(lines) + f"\nsaved as {path}\n", flush=True)
 
 
 def last_sequence(lines):
@@ -206,6 +212,7 @@ def parse_command_line():
     parser.add_argument("--slice", action="append", help="only these; '' is none")
     parser.add_argument("--exotic", action="store_true", help="more processor state, and rare flags")
     parser.add_argument("--most", type=int, default=10, help="stop after so many differences")
+    parser.add_argument("--lines", type=int, default=12, help="of the two results to show")
     parser.add_argument("--save", default="fuzz-translator")
     return parser.parse_args()
 

@@ -272,6 +272,10 @@ bool is_opcode(const Insn& insn, OpcodeMap map, u8 opcode) {
   return insn.encoding == Encoding::kLegacy && insn.map == map && insn.opcode == opcode;
 }
 
+bool is_x87(const Insn& insn) {
+  return insn.encoding == Encoding::kLegacy && insn.map == OpcodeMap::k1Byte && (insn.opcode & 0xf8) == 0xd8;
+}
+
 bool uses_stack(const Insn& insn) {
   for (unsigned i = 0; i < insn.mem_count; ++i)
     if (insn.mem[i].kind == MemKind::kStack) return true;
@@ -306,8 +310,12 @@ void direct_moffs(Random& random, const Roles& roles, const Insn& insn, DrawnIns
 
 bool is_wanted(Random& random, const Roles& roles, u16 keep, const Insn& insn) {
   if (!is_harmless(insn)) return false;
-  if (insn.special != Special::kNone && !(roles.exotic && random.chance(30)) && !random.per_mille(8))
-    return false;
+  const bool moves_state = insn.special >= Special::kFnstenv && insn.special <= Special::kFxrstor;
+  if (moves_state && !(roles.exotic && random.chance(50))) return false;
+  if (insn.special != Special::kNone && !moves_state && !random.chance(3)) return false;
+  // Of a rip-relative x87 instruction the engine may have to change the ModRM byte, which is then seen in the
+  // last opcode (normalized hides that).
+  if (roles.exotic && insn.rip_relative && is_x87(insn)) return false;
   constexpr u16 kRspBit = 1u << kRsp;
   const u16 may_spoil = static_cast<u16>(roles.protected_mask() & ~(1u << roles.loop));
   if ((insn.gpr_written & keep & may_spoil) != 0 && !random.chance(3)) return false;

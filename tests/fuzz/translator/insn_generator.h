@@ -16,7 +16,7 @@ struct Roles {
   u8 loop;         ///< counts short loops
   bool low_data;   ///< the pointers' area
   bool low_code;   ///< what is within reach of rip
-  bool exotic;     ///< instructions that store or load processor state, fault always, ...
+  bool exotic;     ///< instructions that store or load processor state
   u16 protected_mask() const {
     return static_cast<u16>(1u << pointers[0] | 1u << pointers[1] | 1u << pointers[2] | 1u << index |
                             1u << loop);

@@ -9,6 +9,7 @@
 // --drop         leave these items of every sequence out (for shrinking)
 // --skip         do not run these sequences
 // --verbose      print items, code, faults and the whole final state
+// --no-watchdog  no signals from outside
 // --exotic       more instructions that store or load processor state; AC, ID and NT
 #include <unistd.h>
 
@@ -36,6 +37,7 @@ struct Options {
   std::vector<bool> skipped;
   bool verbose = false;
   bool exotic = false;
+  bool watchdog = true;
 };
 
 struct Sequence {
@@ -62,7 +64,7 @@ Roles draw_roles(Random& random, Placement placement, bool exotic) {
   roles.loop = chosen[4];
   roles.low_code = is_low(placement);
   roles.low_data = random.chance(roles.low_code ? 70 : 40);
-  roles.exotic = exotic;
+  roles.exotic = exotic || random.chance(12);
   return roles;
 }
 
@@ -149,6 +151,9 @@ void print_sequence(const Sequence& s) {
 }
 
 void print_vectors(const VectorState& v) {
+  u64 x87[4];
+  std::memcpy(x87, v.legacy, sizeof x87);
+  std::printf("    x87 %016lx pc %lx data %lx mxcsr %lx\n", x87[0], x87[1], x87[2], x87[3]);
   for (u64 i = 0; i < sizeof v; i += 16) {
     u64 words[2];
     std::memcpy(words, reinterpret_cast<const u8*>(&v) + i, sizeof words);
@@ -160,6 +165,7 @@ void print_outcome(const Outcome& outcome, const VectorState& v) {
   for (const Fault& f : outcome.faults) {
     std::printf("  fault signal %d code %d address %lx trap %lu error %lx pc %lx flags %lx vectors %016lx\n",
                 f.signo, f.code, f.address, f.trap, f.error, f.pc, f.flags, f.vectors);
+    std::printf("    x87 %016lx pc %lx data %lx mxcsr %lx\n", f.x87[0], f.x87[1], f.x87[2], f.x87[3]);
     print_registers(f.gpr);
   }
   if (outcome.end != Outcome::End::kLeft) return;
@@ -221,6 +227,10 @@ Options parse(int argc, char** argv) {
       options.exotic = true;
       continue;
     }
+    if (option == "--no-watchdog") {
+      options.watchdog = false;
+      continue;
+    }
     if (i + 1 == argc) usage();
     const char* const value = argv[++i];
     Placement placement;
@@ -252,7 +262,7 @@ int main(int argc, char** argv) {
   start_cpu_state();
   map_areas();
   map_code();
-  start_handlers();
+  start_handlers(options.watchdog);
   for (u64 i = 0; i < options.count; ++i) run_one(options, options.first + i);
   return 0;
 }
