@@ -44,7 +44,7 @@ def parse_results(text):
     results = {}
     pending = None
     for line in text.splitlines():
-        start = re.match(r"^(\w+) \((test\.[\w.]+)\)", line)
+        start = re.match(r"^(\w+) \(([A-Za-z_]\w*(?:\.\w+){2,})\)", line)
         if start:
             pending = f"{start[2]}.{start[1]}" if not start[2].endswith("." + start[1]) else start[2]
         if pending:
