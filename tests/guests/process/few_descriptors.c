@@ -1,8 +1,5 @@
 // A program that may have eight descriptors, from the start.
-// @limits: nofile=8
-// @engine-only-exit: 1
-// @differs: where the hard limit cannot be raised, the engine's descriptors are taken from the few
-// (docs/limits.md)
+// @limits: nofile=8:
 #include <fcntl.h>
 #include <sys/wait.h>
 
