@@ -1,6 +1,6 @@
 // A program that may not make any file grow, from the start (an engine that keeps its state in files must not
 // mind).
-// @limits: fsize=0
+// @limits: fsize=0:
 // @exit: 4
 #include <unistd.h>
 
