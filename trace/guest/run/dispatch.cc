@@ -76,8 +76,11 @@ CacheAddr serve(Turn& turn, Context& c) {
     case ExitKind::kIndirectCall: {
       ++stats.exits_indirect;
       const translate::Site& site = translate::block_index().site(c.exit_arg);
-      if (refuse_target(turn, c.target, site.pc - site.stub)) return CacheAddr::kNone;
+      GuestAddr sp = turn.gpr(kRsp);
       if (!push_return(turn, site.pc, site.pc - site.stub)) return CacheAddr::kNone;
+      // What a refused call has pushed stays in memory; rsp does not move.
+      if (!is_canonical(c.target)) turn.gpr(kRsp) = sp;
+      if (refuse_target(turn, c.target, site.pc - site.stub)) return CacheAddr::kNone;
       regs.pc = c.target;
       return arrive(turn);
     }

@@ -55,7 +55,9 @@ bool far_return(Turn& turn, const Insn& insn, u32 size) {
 }
 
 bool interrupt_return(Turn& turn, u32 size) {
-  u64 words[5];
+  u64 words[5], flags_word;
+  GuestAddr flags_at = turn.gpr(kRsp) + 2 * size;  // looked at first
+  if (!read_guest(&flags_word, flags_at, size)) return refuse_access(turn, flags_at, size, false, true);
   if (!pop_words(turn, words, 5, size)) return false;
   if ((words[1] & 0xffff) != kUserCs) return refuse_selector(turn, words[1] & 0xffff);
   if ((words[4] & 0xffff) != kUserDs) return refuse_selector(turn, words[4] & 0xffff);
@@ -84,7 +86,7 @@ bool far_pointer(Turn& turn, const Insn& insn, u32 size) {
   if (insn.branch == Branch::kFarCall) {
     u64 words[2] = {turn.regs().pc + insn.length, kUserCs};
     u64 sp = turn.gpr(kRsp) - 2 * size;
-    for (u32 i = 0; i < 2; ++i) {
+    for (u32 i = 2; i-- > 0;) {  // the selector is pushed first
       if (!memory::write_guest(turn, sp + i * size, &words[i], size)) {
         return refuse_access(turn, sp + i * size, size, true, true);
       }
