@@ -96,6 +96,22 @@ bool is_engine_memory(u64 address) {
          (address >= guest::kEngineHeapBegin && address < guest::kEngineHeapEnd);
 }
 
+/// A near return whose return address lies in two pages: the engine may meet the other page first.
+bool is_straddling_return(const Fault& fault) {
+  constexpr unsigned kLastWhole = kPage - 8;
+  if (fault.gpr[guest::kRsp] % kPage <= kLastWhole || !is_code(fault.pc) || !is_code(fault.pc + 15))
+    return false;
+  guest::Insn insn;
+  return guest::decode(reinterpret_cast<const u8*>(fault.pc), guest::kMaxInsnLength, insn) ==
+             guest::DecodeStatus::kOk &&
+         insn.branch == guest::Branch::kRet;
+}
+
+bool is_comparable(const Fault& fault) {
+  return !is_engine_memory(fault.address) && !is_engine_memory(fault.pc) && !is_engine_memory(fault.x87[1]) &&
+         (fault.flags & kTrapFlag) == 0 && !is_straddling_return(fault);
+}
+
 void abandon(ucontext_t& context, Outcome::End end) {
   outcome.end = end;
   context.uc_mcontext.gregs[REG_RIP] = reinterpret_cast<greg_t>(&abandon_sequence);
@@ -122,9 +138,7 @@ extern "C" void on_signal(int signo, siginfo_t* info, void* raw_context) {
     std::_Exit(3);
   }
   note_fault(signo, *info, context);
-  const Fault& fault = outcome.faults.back();
-  if (is_engine_memory(fault.address) || is_engine_memory(fault.pc) || (fault.flags & kTrapFlag) != 0)
-    return abandon(context, Outcome::End::kOutside);
+  if (!is_comparable(outcome.faults.back())) return abandon(context, Outcome::End::kOutside);
   if (!skip(signo, context)) abandon(context, Outcome::End::kAbandoned);
 }
 
@@ -159,6 +173,10 @@ const Outcome& run_watched(u64 seed) {
   running = true;
   run_sequence();
   running = false;
+  u64 last_x87_instruction;
+  std::memcpy(&last_x87_instruction, exit_state.xsave + 8, sizeof last_x87_instruction);
+  if (outcome.end == Outcome::End::kLeft && is_engine_memory(last_x87_instruction))
+    outcome.end = Outcome::End::kOutside;
   return outcome;
 }
 

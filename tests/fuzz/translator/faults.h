@@ -26,7 +26,7 @@ struct Outcome {
     kLeft,
     kAbandoned,  ///< at a fault that it cannot go on after
     kTimeout,
-    kOutside,  ///< not comparable: it touched the engine's memory, or set the trap flag by mistake
+    kOutside,  ///< not comparable: it touched the engine's memory, set the trap flag by mistake ...
   } end = End::kLeft;
   std::vector<Fault> faults;
 };

@@ -202,8 +202,7 @@ class Builder {
     ItemWriter w("popf");
     u64 flags = random_.next() & kStatus;
     if (random_.chance(25)) flags |= kDirection;
-    if (roles_.exotic && random_.chance(20))
-      flags |= random_.pick({0x40000, 0x200000, 0x4000});  // AC, ID, NT
+    if (roles_.exotic && random_.chance(20)) flags |= random_.pick({0x200000, 0x4000});  // ID, NT
     if (random_.chance(15)) {
       w.put({0x66, 0x68, static_cast<unsigned>(flags & 0xff), static_cast<unsigned>(flags >> 8 & 0xff), 0x66,
              0x9d});

@@ -10,7 +10,7 @@
 // --skip         do not run these sequences
 // --verbose      print items, code, faults and the whole final state
 // --no-watchdog  no signals from outside
-// --exotic       more instructions that store or load processor state; AC, ID and NT
+// --exotic       more instructions that store or load processor state; ID and NT
 #include <unistd.h>
 
 #include <cstdio>
