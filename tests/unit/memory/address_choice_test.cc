@@ -121,13 +121,13 @@ TEST(AddressChoice, HintsAreHonouredWhereNothingIs) {
 
 TEST(AddressChoice, TheTableAndItsPcs) {
   PcRange pcs = pcs_of_table(0x7fff'8000, 0x8fff'7000);  // AddressSanitizer's low shadow
-  EXPECT_EQ(pcs.pc_begin, 0x7ff'e000u);
-  EXPECT_EQ(pcs.pc_end, 0xbff'dc00u);
+  EXPECT_EQ(pcs.pc_begin, 0xff'e000u);
+  EXPECT_EQ(pcs.pc_end, 0x4ff'dc00u);
   EXPECT_LE(pcs.pc_end, kLowCodeBegin);
   EXPECT_EQ(pcs_of_table(0x1000, 0x2000).pc_end, 0u);
   ForeignRanges::Range entries = table_of_pcs(kLowCodeBegin, kLowCodeEnd);
-  EXPECT_EQ(entries.begin, 0xa000'0000u);
-  EXPECT_EQ(entries.end, 0x1'8000'0000u);
+  EXPECT_EQ(entries.begin, 0xbc00'0000u);
+  EXPECT_EQ(entries.end, 0x1'9c00'0000u);
   EXPECT_GE(entries.begin, 0x8fff'7000u);
   EXPECT_EQ(table_of_pcs(kGuestWindowBegin, kGuestWindowEnd).end, 0u);
 }
