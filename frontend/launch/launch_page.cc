@@ -36,7 +36,7 @@ bool grow_despite_limit(int descriptor, off_t size) {
   const auto before = std::signal(SIGXFSZ, SIG_IGN);
   const bool grown = ftruncate(descriptor, size) == 0;
   const int error = errno;
-  std::signal(SIGXFSZ, before);
+  if (grown) std::signal(SIGXFSZ, before);  // else detrec ends, and what it says may go to a file
   setrlimit(RLIMIT_FSIZE, &limit);
   errno = error;
   return grown;

@@ -3,7 +3,6 @@
 // @limits: fsize=0
 // @exit: 4
 // @engine-only-exit: 125
-// @engine-stderr: file size
 // @differs: the launch page is a file, and a hard limit cannot be raised
 #include <unistd.h>
 
