@@ -13,7 +13,7 @@ using detrec::frontend::PrintText;
 using detrec::frontend::RunOptions;
 
 int perform(const PrintText& request) {
-  fmt::print("{}", request.text);
+  std::fputs(request.text.c_str(), stdout);
   return std::fflush(stdout) == 0 ? 0 : detrec::frontend::kExitOwnFailure;
 }
 
@@ -25,7 +25,7 @@ int main(int argc, char** argv) {
   const std::vector<std::string> words(argv + (argc > 0 ? 1 : 0), argv + argc);
   const auto invocation = detrec::frontend::parse_command_line(words);
   if (!invocation) {
-    fmt::print(stderr, "detrec: {}\n", to_string(invocation.error()));
+    std::fputs(fmt::format("detrec: {}\n", to_string(invocation.error())).c_str(), stderr);
     return invocation.error().code;
   }
   return std::visit([](const auto& request) { return perform(request); }, invocation.value());

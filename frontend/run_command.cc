@@ -19,7 +19,7 @@ constexpr std::uint64_t kMaxTraceLevel = 3;
 Error in_option(const char* option, const Error& error) { return Error{error.code, error.message, option}; }
 
 int fail(const Error& error) {
-  fmt::print(stderr, "detrec: {}\n", to_string(error));
+  std::fputs(fmt::format("detrec: {}\n", to_string(error)).c_str(), stderr);
   return error.code;
 }
 
@@ -94,7 +94,7 @@ int execute(const RunOptions& options) {
   if (!wait_status) return fail(wait_status.error());
 
   const Outcome outcome = judge(page.value().get(), wait_status.value(), options);
-  fmt::print(stderr, "{}", outcome.text);
+  std::fputs(outcome.text.c_str(), stderr);
   return outcome.exit_status;
 }
 
