@@ -34,9 +34,11 @@ bool refuse_target(Turn& turn, u64 target) {
   return true;
 }
 
-bool pop_words(Turn& turn, u64* words, u32 count, u32 size) {
+/// Reads `count` words of the stack; `first` is the one that the processor looks at before the others.
+bool pop_words(Turn& turn, u64* words, u32 count, u32 first, u32 size) {
   u64 sp = turn.gpr(kRsp);
-  for (u32 i = 0; i < count; ++i) {
+  for (u32 n = 0; n < count; ++n) {
+    u32 i = (first + n) % count;
     words[i] = 0;
     GuestAddr at = sp + i * size;
     if (!read_guest(&words[i], at, size)) return refuse_access(turn, at, size, false, true);
@@ -46,7 +48,7 @@ bool pop_words(Turn& turn, u64* words, u32 count, u32 size) {
 
 bool far_return(Turn& turn, const Insn& insn, u32 size) {
   u64 words[2];
-  if (!pop_words(turn, words, 2, size)) return false;
+  if (!pop_words(turn, words, 2, 1, size)) return false;
   if ((words[1] & 0xffff) != kUserCs) return refuse_selector(turn, words[1] & 0xffff);
   if (refuse_target(turn, words[0])) return false;
   turn.gpr(kRsp) += 2 * size + static_cast<u64>(insn.imm_size != 0 ? insn.imm & 0xffff : 0);
@@ -55,10 +57,8 @@ bool far_return(Turn& turn, const Insn& insn, u32 size) {
 }
 
 bool interrupt_return(Turn& turn, u32 size) {
-  u64 words[5], flags_word;
-  GuestAddr flags_at = turn.gpr(kRsp) + 2 * size;  // looked at first
-  if (!read_guest(&flags_word, flags_at, size)) return refuse_access(turn, flags_at, size, false, true);
-  if (!pop_words(turn, words, 5, size)) return false;
+  u64 words[5];
+  if (!pop_words(turn, words, 5, 2, size)) return false;
   if ((words[1] & 0xffff) != kUserCs) return refuse_selector(turn, words[1] & 0xffff);
   if ((words[4] & 0xffff) != kUserDs) return refuse_selector(turn, words[4] & 0xffff);
   if (refuse_target(turn, words[0])) return false;
