@@ -117,8 +117,6 @@ class Builder {
       w.put({0xff, 0x34, 0x24, 0xc3});  // push [rsp]; ret: the address stays
     } else if (kind < 96) {
       w.move_stack(8), w.put({0xc3});  // to the caller's caller
-    } else if (kind < 98) {
-      w.put({0x48, 0xcf});  // iretq from nothing prepared: faults
     } else {
       // lretq to where a near return would go
       w.pop(reg), w.put({0x6a, 0x33}), w.push(reg), w.put({0x48, 0xcb});
@@ -531,11 +529,12 @@ class Builder {
     return {random_.pick(kPrefixes)};
   }
 
-  /// A register that may be overwritten.
+  /// A register that may be overwritten. Not rdi, which would hold addresses of code: a string store that
+  /// overwrites itself ends early on the processor, but not under the engine.
   u8 scratch() {
     for (;;) {
       const u8 reg = static_cast<u8>(random_.below(16));
-      if (reg != kRsp && (keep_ >> reg & 1) == 0) return reg;
+      if (reg != kRsp && reg != kRdi && (keep_ >> reg & 1) == 0) return reg;
     }
   }
 
