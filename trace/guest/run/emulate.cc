@@ -16,7 +16,7 @@ namespace detrec::guest::run {
 namespace {
 
 constexpr int kSigIll = 4, kSigTrap = 5, kSigSegv = 11;
-constexpr int kSiKernel = 0x80, kIllIllOpn = 2, kTrapTrace = 2;
+constexpr int kSiKernel = 0x80, kIllIllOpn = 2, kTrapBreak = 1;
 constexpr u64 kTrapDebug = 1, kTrapBreakpoint = 3, kTrapInvalidOpcode = 6, kTrapGeneralProtection = 13;
 constexpr u64 kStatusFlags = 0x8d5;  // CF PF AF ZF SF OF
 
@@ -293,7 +293,7 @@ bool emulate(Turn& turn) {
       return false;
     case Special::kInt1:
       regs.pc = next;
-      signal::raise_fault(turn, {kSigTrap, kTrapTrace, next, kTrapDebug, 0});
+      signal::raise_fault(turn, {kSigTrap, kTrapBreak, next, kTrapDebug, 0});
       return false;
     case Special::kIntN:
       if (insn.imm == 0x80) {

@@ -57,6 +57,11 @@ bool far_return(Turn& turn, const Insn& insn, u32 size) {
 }
 
 bool interrupt_return(Turn& turn, u32 size) {
+  constexpr u64 kNestedTask = 0x4000;
+  if ((turn.regs().rflags & kNestedTask) != 0) {  // there are no tasks to return to in 64-bit mode
+    raise_general_protection(turn);
+    return false;
+  }
   u64 words[5];
   if (!pop_words(turn, words, 5, 2, size)) return false;
   if ((words[1] & 0xffff) != kUserCs) return refuse_selector(turn, words[1] & 0xffff);
