@@ -312,6 +312,9 @@ bool is_wanted(Random& random, const Roles& roles, u16 keep, const Insn& insn) {
   if (!is_harmless(insn)) return false;
   const bool moves_state = insn.special >= Special::kFnstenv && insn.special <= Special::kFxrstor;
   if (moves_state && !(roles.exotic && random.chance(50))) return false;
+  // The 16-bit forms show half of the last instruction's address, from which the engine cannot tell its own.
+  const bool stores_environment = insn.special == Special::kFnstenv || insn.special == Special::kFnsave;
+  if (stores_environment && (insn.prefixes & guest::kPrefix66) != 0) return false;
   if (insn.special != Special::kNone && !moves_state && !random.chance(3)) return false;
   // Of a rip-relative x87 instruction the engine may have to change the ModRM byte, which is then seen in the
   // last opcode (normalized hides that).
