@@ -249,6 +249,8 @@ def main():
         f"{fuzzer.sequences} sequences compared in {fuzzer.runs} runs, {found} differences "
         f"({fuzzer.outside} left out for touching the engine's memory, {fuzzer.timeouts} for not ending)"
     )
+    if not fuzzer.sequences:
+        sys.exit("nothing was compared")
     return 1 if found else 0
 
 
