@@ -150,7 +150,7 @@ struct MappingBody {
   std::uint32_t name_size;
   std::uint32_t data_size;
 };
-static_assert(sizeof(MappingBody) == 72);
+static_assert(sizeof(MappingBody) == 64);
 
 /// kStart: the state in which an image starts, apart from memory; followed by `strings_size` bytes: the path
 /// of the executable, then argv and envp, each string with its NUL.
