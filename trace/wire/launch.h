@@ -8,10 +8,12 @@
 
 #include <cstdint>
 
+#include "trace/wire/channel.h"
+
 namespace detrec::wire {
 
 inline constexpr std::uint32_t kLaunchMagic = 0x4c524544;  // "DERL"
-inline constexpr std::uint32_t kLaunchVersion = 2;
+inline constexpr std::uint32_t kLaunchVersion = 3;
 inline constexpr std::uint64_t kNoTicks = ~std::uint64_t{0};
 
 /// How far a launch has come; only the engine advances it.
@@ -21,6 +23,26 @@ enum class LaunchPhase : std::uint32_t {
   kStopped =
       2,        ///< the requested stop position was reached; `stop` is filled in and the process has exited 0
   kFailed = 3,  ///< the guest could not be started or the engine failed; see failure_status, message
+  kDiverged = 4,  ///< a replay differs from its trace; see message and `divergence`
+  kReplayed = 5,  ///< a replay has come to the guest's end; see `replayed_end`
+};
+
+/// Where and how a replay differs: what the engine was about to do. `message` says it in words.
+struct Divergence {
+  std::uint64_t event;  ///< number of events taken so far
+  std::uint64_t ticks;
+  std::uint64_t pc;
+  std::uint32_t thread;
+  std::uint32_t reserved;
+  std::uint64_t gpr[16];
+  std::uint64_t rflags;
+  std::uint8_t code[16];  ///< at pc; zeros where it cannot be read
+};
+
+/// How the guest ended, as exit(2) or the signal said.
+struct ReplayedEnd {
+  std::int32_t by_signal;  ///< 1: `status` is the signal's number
+  std::int32_t status;
 };
 
 /// General-purpose registers at a stop, in the order of the x86-64 encoding (rax, rcx, rdx, rbx, rsp, rbp,
@@ -53,8 +75,9 @@ struct EngineStats {
   std::uint64_t threads;  ///< guest threads started, the first included
 };
 
-/// One answer of the cpuid instruction as the guests see it. Asking the processor costs microseconds in a virtual machine, and every
-/// program start asks a hundred times, so all processes of a run share the answers.
+/// One answer of the cpuid instruction as the guests see it. Asking the processor costs microseconds in a
+/// virtual machine, and every program start asks a hundred times, so all processes of a run share the
+/// answers.
 struct CpuidAnswer {
   std::uint32_t leaf, subleaf;
   std::uint32_t eax, ebx, ecx, edx;
@@ -78,6 +101,15 @@ struct Launch {
   std::uint64_t slice_ticks;   ///< leave the code cache every so many ticks; 0: never
   std::uint64_t slice_jitter;  ///< and go up to so many instructions further
 
+  // Recording and replay.
+  ChannelMode mode;
+  std::int32_t
+      control_fd;  ///< recording: socket (SOCK_SEQPACKET) that takes the descriptors of captured files
+  std::int32_t content_fd;    ///< replay: memfd with the captured files; -1: none
+  std::uint32_t captures;     ///< numbers of captures handed out
+  std::uint64_t ring_offset;  ///< in the memfd: RingControl, and kChannelPage further the data
+  std::uint64_t ring_bytes;   ///< a power of two
+
   // Hidden debugging options.
   std::uint64_t translate_limit;  ///< after so many blocks, single-step every instruction; 0: no limit
   std::uint32_t trace_level;      ///< 0 quiet .. 3 every block entered, on stderr
@@ -87,15 +119,18 @@ struct Launch {
   LaunchPhase phase;
   std::int32_t failure_status;  ///< 125, 126 or 127 when phase is kFailed
   char message[512];            ///< one line, no newline, NUL-terminated
-  std::uint64_t ticks;          ///< total ticks of the first process's threads, written when it exits
+  std::uint64_t ticks;        ///< total ticks of the first process's threads, written when it ends; 0 before
+  std::uint64_t ended_ticks;  ///< of its threads that have ended, and of the programs before an execve
   StopState stop;
   EngineStats stats;
+  Divergence divergence;
+  ReplayedEnd replayed_end;
 
   // Shared by the processes of the run.
-  std::uint32_t cpuid_used;                  ///< entries handed out, may exceed kCpuidAnswers
+  std::uint32_t cpuid_used;  ///< entries handed out, may exceed kCpuidAnswers
   std::uint32_t cpuid_reserved;
   CpuidAnswer cpuid_answers[kCpuidAnswers];
-  std::uint8_t said[kNotices];               ///< nonzero: this warning has been printed in this run
+  std::uint8_t said[kNotices];  ///< nonzero: this warning has been printed in this run
 };
 
 }  // namespace detrec::wire
