@@ -78,6 +78,9 @@ Outcome judge(const wire::Launch& launch, int wait_status, const RunOptions& opt
       outcome.text = fmt::format("stopped at ticks={} pc={:#x} registers={:016x}\n", launch.stop.ticks,
                                  launch.stop.pc, launch.stop.register_hash);
       break;
+    case wire::LaunchPhase::kDiverged:
+    case wire::LaunchPhase::kReplayed:
+      break;  // of replays, which are judged elsewhere
     case wire::LaunchPhase::kRunning:
       outcome.exit_status = status_of(wait_status);
       if (options.stop_at) {

@@ -22,7 +22,8 @@ constexpr int kOwnFailure = 125;
   __builtin_unreachable();
 }
 
-i32 parse_number(const char* s) {
+i32 parse_number(const char*& s) {
+  if (*s < '0' || *s > '9') return -1;
   i32 n = 0;
   for (; *s >= '0' && *s <= '9'; ++s) n = n * 10 + (*s - '0');
   return n;
@@ -39,7 +40,8 @@ void map_context() {
 }
 
 /// Maps the page shared with the frontend.
-void map_launch(i32 fd) {
+void map_launch(const char* fds) {
+  i32 fd = parse_number(fds);
   constexpr u64 kReadWrite = 3, kShared = 1;
   constexpr u64 kAt = kContextAddress + 16 * kPageSize;
   u64 size = page_up(sizeof(wire::Launch));
@@ -51,8 +53,9 @@ void map_launch(i32 fd) {
   }
   Process& p = process();
   p.launch = launch;
-  p.launch_fd = fd;
-  p.engine_fd = launch->engine_fd;
+  p.own_fds[kLaunchFd] = fd;
+  p.own_fds[kImageFd] = launch->engine_fd;
+  p.own_fds[kControlFd] = *fds == ':' ? parse_number(++fds) : -1;
   p.pid = static_cast<i32>(raw_syscall(__NR_getpid));
   p.first = launch->first_pid == 0 || launch->first_pid == p.pid;
   if (launch->first_pid == 0) launch->first_pid = p.pid;
@@ -83,12 +86,12 @@ extern "C" [[noreturn]] void engine_main(u64* stack) {
     leave(kOwnFailure);
   }
   map_context();
-  map_launch(parse_number(argv[1]));
+  map_launch(argv[1]);
   load::LoadFailure failure{kOwnFailure, {}};
   if (!memory::start(auxv, failure.message, sizeof failure.message)) fail_launch(failure);
   translate::start();
   Turn turn = TurnSchedule::acquire(run::create_first_thread());
-  syscall::start(turn, process().engine_fd, process().launch_fd);
+  syscall::start(turn);
   signal::start(turn);
   if (!load::load_program(turn, {argv[2], argv + 3, envp, auxv}, failure)) fail_launch(failure);
   run::start_stops(turn);

@@ -6,10 +6,17 @@
 
 namespace detrec::guest {
 
+/// The descriptors that the engine keeps, out of the guest's reach and sight.
+enum OwnFd {
+  kImageFd,    ///< the engine's executable, for execve
+  kLaunchFd,   ///< the launch page and the ring
+  kControlFd,  ///< recording: takes the descriptors of captured files; -1 else
+  kOwnFds,
+};
+
 struct Process {
   i32 pid = 0;
-  i32 engine_fd = -1;
-  i32 launch_fd = -1;
+  i32 own_fds[kOwnFds] = {-1, -1, -1};
   wire::Launch* launch = nullptr;  ///< options and statistics; shared with the frontend
   bool first = false;         ///< the process the frontend started: its statistics and stop position count
   Thread* threads = nullptr;  ///< all guest threads; changed under the turn only

@@ -19,7 +19,7 @@ enum class EventKind : std::uint16_t {
   kSyscall,    ///< a system call has ended (or will never end: exit)
   kInstruction,  ///< an instruction was answered by the engine with something from outside (rdtsc, rdrand
                  ///< ...)
-  kSignal,       ///< a signal has arrived in the queue of the thread or its process
+  kSignal,       ///< a signal is delivered to the thread: its handler is entered, or its default action taken
   kTurn,         ///< the thread gives the turn to another
   kThread,       ///< a thread was created; its number and ids
   kExit,         ///< a thread or its process has ended
@@ -47,8 +47,9 @@ inline constexpr std::uint32_t kPieceBytes = 64 * 1024;
 inline constexpr std::uint32_t kMaxRecordBytes = 2 * kPieceBytes;
 
 enum class Direction : std::uint32_t {
-  kIn = 0,   ///< written to the guest's memory
-  kOut = 1,  ///< left the guest: what a write to stdout or stderr wrote
+  kIn = 0,     ///< written to the guest's memory
+  kOut = 1,    ///< left the guest by its stdout (as it was at the start)
+  kError = 2,  ///< left the guest by its stderr
 };
 
 /// Memory that an event wrote or that left the guest; `size` bytes follow, padded to 8.
@@ -85,11 +86,12 @@ struct InstructionBody {
   std::uint64_t values[4];
 };
 
-/// kSignal: siginfo as the kernel gave it (man 2 sigaction).
+/// kSignal: the signal is about to be delivered; siginfo as the kernel gave it (man 2 sigaction).
 struct SignalBody {
   std::int32_t number;
-  std::uint32_t to_process;  ///< 1: directed to the process, 0: to the thread
-  std::uint8_t info[128];    ///< siginfo_t
+  std::uint32_t
+      asynchronous;        ///< 1: came from outside; 0: a fault of the thread's own, which replay must repeat
+  std::uint8_t info[128];  ///< siginfo_t
 };
 
 enum class TurnReason : std::uint32_t {
@@ -149,8 +151,11 @@ struct MappingBody {
       capture;  ///< number of the capture (from 1) whose descriptor went through the control socket; 0: none
   std::uint32_t name_size;
   std::uint32_t data_size;
+  std::uint64_t
+      content_offset;  ///< in a replay's feed only: where the capture is in the content memfd; 0 in a trace
+  std::uint64_t content_size;  ///< and its length in bytes
 };
-static_assert(sizeof(MappingBody) == 64);
+static_assert(sizeof(MappingBody) == 80);
 
 /// kStart: the state in which an image starts, apart from memory; followed by `strings_size` bytes: the path
 /// of the executable, then argv and envp, each string with its NUL.

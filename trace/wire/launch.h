@@ -1,8 +1,10 @@
 // The page through which the command line starts the engine and learns what became of it.
 //
 // The frontend creates a memfd of sizeof(Launch) bytes, fills in the options and executes the engine with
-//     argv = { "detrec-guest", "<launch_fd>", "<guest path>", guest argv[0], guest argv[1], ... }
-// and the guest's environment unchanged. The engine maps the memfd shared, so results survive its death.
+//     argv = { "detrec-guest", "<launch_fd>[:<control_fd>]", "<guest path>", guest argv[0], guest argv[1],
+//     ... }
+// and the guest's environment unchanged. <control_fd> is there when recording: a socket (SOCK_SEQPACKET) that
+// takes the descriptors of captured files. The engine maps the memfd shared, so results survive its death.
 // Both descriptors are inherited (not close-on-exec); the engine moves them out of the guest's reach.
 #pragma once
 

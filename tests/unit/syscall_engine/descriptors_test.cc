@@ -35,7 +35,9 @@ void in_child(Body body) {
 /// Two descriptors to play the engine's, placed.
 void place(test::HeldTurn&) {
   int engine = open("/proc/self/exe", O_RDONLY), launch = open("/dev/zero", O_RDWR);
-  place_engine_fds(engine, launch);
+  process().own_fds[kImageFd] = engine;
+  process().own_fds[kLaunchFd] = launch;
+  place_engine_fds();
   EXPECT_FALSE(is_open(engine));
   EXPECT_FALSE(is_open(launch));
 }
@@ -47,15 +49,15 @@ TEST(Descriptors, GoAboveTheSoftLimitAndLeaveItAlone) {
     rlimit limit{512, 2048}, after;
     ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &limit), 0);
     place(held);
-    EXPECT_GE(process().engine_fd, 1024);
-    EXPECT_GE(process().launch_fd, 1024);
-    EXPECT_TRUE(is_open(process().engine_fd));
-    EXPECT_TRUE(is_open(process().launch_fd));
+    EXPECT_GE(process().own_fds[kImageFd], 1024);
+    EXPECT_GE(process().own_fds[kLaunchFd], 1024);
+    EXPECT_TRUE(is_open(process().own_fds[kImageFd]));
+    EXPECT_TRUE(is_open(process().own_fds[kLaunchFd]));
     getrlimit(RLIMIT_NOFILE, &after);
     EXPECT_EQ(after.rlim_cur, 512u);
     EXPECT_EQ(after.rlim_max, 2048u);
     // What execve of the engine needs.
-    EXPECT_EQ(::fcntl(process().engine_fd, F_GETFD), 0);
+    EXPECT_EQ(::fcntl(process().own_fds[kImageFd], F_GETFD), 0);
   });
 }
 
@@ -65,8 +67,8 @@ TEST(Descriptors, StayAtTheTopOfASmallHardLimit) {
     ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &limit), 0);
     place(held);
     // Above it with CAP_SYS_RESOURCE, at its end without.
-    EXPECT_GE(process().engine_fd, 30);
-    EXPECT_GE(process().launch_fd, 30);
+    EXPECT_GE(process().own_fds[kImageFd], 32 - kOwnFds);
+    EXPECT_GE(process().own_fds[kLaunchFd], 32 - kOwnFds);
     getrlimit(RLIMIT_NOFILE, &after);
     EXPECT_EQ(after.rlim_cur, 32u);
     EXPECT_EQ(after.rlim_max, 32u);
@@ -76,11 +78,11 @@ TEST(Descriptors, StayAtTheTopOfASmallHardLimit) {
 TEST(Descriptors, AreNotOpenToTheGuest) {
   in_child([](test::HeldTurn& held) {
     place(held);
-    EXPECT_TRUE(is_engine_fd(process().engine_fd));
-    EXPECT_TRUE(is_engine_fd(process().launch_fd));
+    EXPECT_TRUE(is_engine_fd(process().own_fds[kImageFd]));
+    EXPECT_TRUE(is_engine_fd(process().own_fds[kLaunchFd]));
     EXPECT_FALSE(is_engine_fd(0));
     EXPECT_FALSE(is_engine_fd(-1));
-    for (i32 fd : {process().engine_fd, process().launch_fd}) {
+    for (i32 fd : {process().own_fds[kImageFd], process().own_fds[kLaunchFd]}) {
       held.set_args({{static_cast<u64>(fd), 50, 0, 0, 0, 0}});
       EXPECT_EQ(close(held.turn(), row_of(3)), -EBADF);
       EXPECT_EQ(dup2(held.turn(), row_of(33)), -EBADF);
@@ -92,8 +94,8 @@ TEST(Descriptors, AreNotOpenToTheGuest) {
 TEST(Descriptors, CloseRangeLeavesThem) {
   in_child([](test::HeldTurn& held) {
     place(held);
-    auto low = static_cast<u64>(std::min(process().engine_fd, process().launch_fd));
-    auto high = static_cast<u64>(std::max(process().engine_fd, process().launch_fd));
+    auto low = static_cast<u64>(std::min(process().own_fds[kImageFd], process().own_fds[kLaunchFd]));
+    auto high = static_cast<u64>(std::max(process().own_fds[kImageFd], process().own_fds[kLaunchFd]));
     const u64 ranges[][2] = {{3, ~0u},     {3, low},    {low, high},    {low, low},
                              {high, high}, {high, ~0u}, {low + 1, high}};
     for (auto [first, last] : ranges) {
@@ -101,8 +103,8 @@ TEST(Descriptors, CloseRangeLeavesThem) {
       held.set_args({{first, last, 0, 0, 0, 0}});
       EXPECT_EQ(close_range(held.turn()), 0);
       EXPECT_EQ(is_open(10), !(first <= 10 && 10 <= last));
-      EXPECT_TRUE(is_open(process().engine_fd));
-      EXPECT_TRUE(is_open(process().launch_fd));
+      EXPECT_TRUE(is_open(process().own_fds[kImageFd]));
+      EXPECT_TRUE(is_open(process().own_fds[kLaunchFd]));
     }
     held.set_args({{5, 4, 0, 0, 0, 0}});
     EXPECT_EQ(close_range(held.turn()), -EINVAL);
@@ -118,19 +120,19 @@ TEST(Descriptors, MakeWayForDup2) {
     place(held);
     // The guest's limit reaches their numbers.
     limit.rlim_cur = 2048;
-    i32 wanted[] = {process().engine_fd, process().launch_fd};
+    i32 wanted[] = {process().own_fds[kImageFd], process().own_fds[kLaunchFd]};
     for (i32 fd : wanted) {
       if (fd >= 2048) continue;
       held.set_args({{0, static_cast<u64>(fd), 0, 0, 0, 0}});
       EXPECT_EQ(dup2(held.turn(), row_of(33)), fd);
       EXPECT_FALSE(is_engine_fd(fd));
-      EXPECT_TRUE(is_open(process().engine_fd));
-      EXPECT_TRUE(is_open(process().launch_fd));
+      EXPECT_TRUE(is_open(process().own_fds[kImageFd]));
+      EXPECT_TRUE(is_open(process().own_fds[kLaunchFd]));
     }
-    held.set_args({{777, static_cast<u64>(process().engine_fd), 0, 0, 0, 0}});
-    i32 before = process().engine_fd;
+    held.set_args({{777, static_cast<u64>(process().own_fds[kImageFd]), 0, 0, 0, 0}});
+    i32 before = process().own_fds[kImageFd];
     EXPECT_EQ(dup2(held.turn(), row_of(33)), -EBADF);  // 777 is not open
-    EXPECT_EQ(process().engine_fd, before);
+    EXPECT_EQ(process().own_fds[kImageFd], before);
   });
 }
 

@@ -1,4 +1,6 @@
 // The engine's descriptors, which the guest does not see.
+#include "trace/guest/syscall/descriptors.h"
+
 #include "trace/guest/base/string.h"
 #include "trace/guest/process.h"
 #include "trace/guest/procfs/proc_path.h"
@@ -44,7 +46,7 @@ u64 drop_hidden(void* entries, u64 bytes) {
 
 }  // namespace
 
-bool syscall_hidden_fd(i32 fd) { return fd >= 0 && (fd == process().engine_fd || fd == process().launch_fd); }
+bool syscall_hidden_fd(i32 fd) { return syscall::is_engine_fd(fd); }
 
 u64 drop_hidden_entries(void* entries, u64 bytes) { return drop_hidden<Entry64>(entries, bytes); }
 u64 drop_hidden_entries_old(void* entries, u64 bytes) { return drop_hidden<EntryOld>(entries, bytes); }

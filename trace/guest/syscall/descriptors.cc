@@ -33,7 +33,7 @@ i32 duplicate_above(i32 fd, u64 from) {
   if (failed(set_limit({wanted, wanted}))) {
     // Without the right to raise the hard limit: the guest has that much fewer descriptors.
     set_limit({limit.hard, limit.hard});
-    if (from + 2 > limit.hard) from = limit.hard > 2 ? limit.hard - 2 : 0;
+    if (from + kOwnFds > limit.hard) from = limit.hard > kOwnFds ? limit.hard - kOwnFds : 0;
   }
   SysResult r = raw_syscall(__NR_fcntl, static_cast<u64>(fd), F_DUPFD, from);
   set_limit(limit);
@@ -49,11 +49,21 @@ u64 place() {
 }
 
 i32 move_up(i32 fd, u64 from) {
-  if (fd >= 0 && static_cast<u64>(fd) >= from) return fd;
+  if (fd < 0 || static_cast<u64>(fd) >= from) return fd;
   i32 moved = duplicate_above(fd, from);
   if (moved < 0) return fd;
   raw_syscall(__NR_close, static_cast<u64>(fd));
   return moved;
+}
+
+/// The lowest of the engine's descriptors from `from` on; ~0: none.
+u32 lowest_own_fd(u32 from) {
+  u32 lowest = ~0u;
+  for (i32 own : process().own_fds) {
+    auto number = static_cast<u32>(own);  // -1 becomes ~0
+    if (number >= from && number < lowest) lowest = number;
+  }
+  return lowest;
 }
 
 SysResult close_one_range(u32 first, u32 last, u64 flags) {
@@ -63,20 +73,19 @@ SysResult close_one_range(u32 first, u32 last, u64 flags) {
 }  // namespace
 
 bool make_way(i32 fd) {
-  Process& p = process();
-  i32& place_of = fd == p.engine_fd ? p.engine_fd : p.launch_fd;
   i32 moved = duplicate_above(fd, static_cast<u64>(fd) + 1);
   if (moved < 0) moved = duplicate_above(fd, 3);
   if (moved < 0) return false;
   raw_syscall(__NR_close, static_cast<u64>(fd));
-  place_of = moved;
+  for (i32& own : process().own_fds) {
+    if (own == fd) own = moved;
+  }
   return true;
 }
 
-void place_engine_fds(i32 engine_fd, i32 launch_fd) {
+void place_engine_fds() {
   u64 from = place();
-  process().engine_fd = move_up(engine_fd, from);
-  process().launch_fd = move_up(launch_fd, from);
+  for (i32& own : process().own_fds) own = move_up(own, from);
 }
 
 SysResult close(Turn& turn, const SyscallRow&) {
@@ -114,18 +123,13 @@ SysResult close_range(Turn& turn) {
     return raw_syscall(__NR_close_range, first, last, flags);
   }
   forget_fds(first, last);
-  const Process& p = process();
-  auto low = static_cast<u32>(p.engine_fd < p.launch_fd ? p.engine_fd : p.launch_fd);
-  auto high = static_cast<u32>(p.engine_fd < p.launch_fd ? p.launch_fd : p.engine_fd);
   // The ranges below, between and above the engine's own.
-  const u32 engine[] = {low, high};
-  u32 edge = first;
-  for (u32 mine : engine) {
-    if (mine < edge || mine > last) continue;
+  for (u32 edge = first;;) {
+    u32 mine = lowest_own_fd(edge);
+    if (mine > last || mine == ~0u) return close_one_range(edge, last, flags);
     if (SysResult r = mine == 0 ? 0 : close_one_range(edge, mine - 1, flags); failed(r)) return r;
     edge = mine + 1;
   }
-  return close_one_range(edge, last, flags);
 }
 
 SysResult fcntl(Turn& turn, const SyscallRow& row) {

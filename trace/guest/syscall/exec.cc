@@ -14,6 +14,7 @@
 #include "trace/guest/load/loader.h"
 #include "trace/guest/memory/guest_map.h"
 #include "trace/guest/process.h"
+#include "trace/guest/run/accounts.h"
 #include "trace/guest/run/threads.h"
 #include "trace/guest/signal/signals.h"
 #include "trace/guest/syscall/descriptors.h"
@@ -148,10 +149,10 @@ SysResult replace_image(Turn& turn, const Request& request, const char* path, u6
   self.exec_bytes = (kEngineArguments + argc + 2) * sizeof(u64);
   self.exec_buffer = engine_reserve(self.exec_bytes);
   auto* argv = static_cast<u64*>(self.exec_buffer);
-  char launch_fd[16];
-  format(launch_fd, sizeof(launch_fd), "%d", process().launch_fd);
+  char own_fds[32];  // the image's comes with the call
+  format(own_fds, sizeof own_fds, "%d:%d", process().own_fds[kLaunchFd], process().own_fds[kControlFd]);
   argv[0] = arg("detrec-guest");
-  argv[1] = arg(launch_fd);
+  argv[1] = arg(own_fds);
   argv[2] = arg(path);
   bool read = argc == 0 || read_guest(argv + kEngineArguments, request.argv, argc * sizeof(u64));
   if (argc == 0) argv[kEngineArguments] = arg("");  // as the kernel does since 5.18
@@ -159,8 +160,8 @@ SysResult replace_image(Turn& turn, const Request& request, const char* path, u6
   if (read) {
     memory::prepare_exec(turn);
     signal::prepare_exec(turn);
-    r = signal::raw_syscall_interruptible(self, __NR_execveat, static_cast<u64>(process().engine_fd), arg(""),
-                                          arg(argv), request.envp, AT_EMPTY_PATH, 0);
+    r = signal::raw_syscall_interruptible(self, __NR_execveat, static_cast<u64>(process().own_fds[kImageFd]),
+                                          arg(""), arg(argv), request.envp, AT_EMPTY_PATH, 0);
     signal::cancel_exec(turn);
     memory::cancel_exec(turn);
   }
@@ -175,11 +176,9 @@ SysResult execute(Turn& turn, const Request& request) {
   SysResult argc = count_arguments(request.argv);
   if (failed(argc)) return argc;
   warn_about_set_uid(path);
-  bool counted = process().first && turn.thread().pid == process().pid;
-  u64 ticks = counted ? process().launch->ticks : 0;
-  if (counted) account_process(turn);
+  run::ExecAccount account = run::account_exec(turn);
   SysResult r = replace_image(turn, request, path, static_cast<u64>(argc));
-  if (counted) process().launch->ticks = ticks;
+  run::cancel_exec_account(turn, account);
   return r;
 }
 

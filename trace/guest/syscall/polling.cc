@@ -120,7 +120,7 @@ SysResult copy_sets(Bounce& bounce, FdSets& sets) {
 
 /// EBADF for a descriptor that is not open, as the engine's are to the guest.
 bool has_engine_fd(const FdSets& sets) {
-  const i32 fds[] = {process().engine_fd, process().launch_fd};
+  const auto& fds = process().own_fds;
   for (i32 fd : fds) {
     if (fd < 0 || static_cast<u64>(fd) / 8 >= sets.bytes) continue;
     for (const u64* set : sets.engine) {

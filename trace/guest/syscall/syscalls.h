@@ -15,6 +15,6 @@ void handle(Turn& turn);
 [[noreturn]] void exit_process(Turn& turn, int status);
 
 /// Set up once at start: moves the engine's descriptors to the top of the range and hides them.
-void start(Turn& turn, i32 engine_fd, i32 launch_fd);
+void start(Turn& turn);
 
 }  // namespace detrec::guest::syscall
