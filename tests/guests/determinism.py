@@ -21,13 +21,14 @@ import tempfile
 import harness
 import run_guests
 
-# Guests whose run depends on nothing outside: no time, no signals from outside, no other process.
+# Guests whose first process depends on nothing outside: no time, no signals from outside. Some die of a signal.
 DEFAULT = [
     "loader/hello_static", "loader/hello_no_pie", "control/recursion", "control/conditions",
     "control/flags_across", "control/odd_returns", "control/loop_instructions", "control/carry_chains",
     "control/far_apart", "control/self_loops", "loader/exceptions_static", "control/indirect_calls", "control/compute",
     "signals/jump_out", "signals/fault_strings", "code/self_patching", "code/generator", "code/much_code",
-    "memory/remap", "corners/push_return_loop",
+    "memory/remap", "corners/push_return_loop", "signals/die_segv", "signals/die_abort", "signals/die_term",
+    "signals/die_kill", "process/child_computes", "process/spawn", "process/vfork",
 ]  # fmt: skip
 
 # No library, so nothing random ever reaches a register.

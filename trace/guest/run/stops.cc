@@ -3,6 +3,7 @@
 #include "trace/guest/base/print.h"
 #include "trace/guest/base/syscall.h"
 #include "trace/guest/process.h"
+#include "trace/guest/run/accounts.h"
 #include "trace/guest/run/register_hash.h"
 #include "trace/guest/run/ticks.h"
 #include "trace/guest/translate/code_reader.h"
@@ -20,7 +21,7 @@ struct Stops {
   u64 jitter = 0;
   u64 translate_limit = 0;
   u64 random = 0x9e3779b97f4a7c15ull;
-  Thread* first = nullptr;
+  Thread* first = nullptr;  ///< of the first process; nullptr in others
 
   u64 steps_left = 0;
   bool to_stop_pc = false;
@@ -62,7 +63,7 @@ u64 next_deadline(const Thread* thread, u64 used) {
   raw_syscall(__NR_arch_prctl, kArchGetFs, arg(&state.fs_base));
   raw_syscall(__NR_arch_prctl, kArchGetGs, arg(&state.gs_base));
   state.register_hash = register_hash(regs);
-  launch.ticks = used;
+  account_process(turn);
   launch.phase = wire::LaunchPhase::kStopped;
   raw_syscall(__NR_exit_group, 0);
   __builtin_unreachable();
@@ -74,6 +75,7 @@ void start_stops(Turn& turn) {
   Stops& s = stops();
   if (process().launch != nullptr && process().first) {
     const wire::Launch& l = *process().launch;
+    s.first = &turn.thread();
     s.stop_ticks = l.stop_ticks;
     s.stop_pc = l.stop_pc;
   }
@@ -83,16 +85,26 @@ void start_stops(Turn& turn) {
     s.jitter = l.slice_jitter;
     s.translate_limit = l.translate_limit;
   }
-  s.first = &turn.thread();
   context().tick_base = 0;
   context().allotted = 0;
   for (u32& stripe : context().stripe) stripe = 0;
-  context().tick_deadline = next_deadline(s.first, 0);
+  context().tick_deadline = next_deadline(&turn.thread(), 0);
 }
 
 void start_thread_stops(Thread& thread) {
   thread.saved_tick_base = 0;
   thread.saved_tick_deadline = next_deadline(nullptr, 0);
+}
+
+void stops_after_fork() {
+  Stops& s = stops();
+  s.first = nullptr;
+  s.stop_ticks = wire::kNoTicks;
+  s.to_stop_pc = false;
+}
+
+void end_thread_stops(const Thread& thread) {
+  if (&thread == stops().first) stops_after_fork();  // another thread may get its place in memory
 }
 
 void settle_flags(Registers& regs) {
@@ -101,7 +113,7 @@ void settle_flags(Registers& regs) {
 
 bool stepping() {
   const Stops& s = stops();
-  return s.steps_left != 0 || s.to_stop_pc || s.always;
+  return s.steps_left != 0 || s.always || (s.to_stop_pc && context().thread == s.first);
 }
 
 GuestAddr step_pc() { return stops().step_pc; }
@@ -114,10 +126,9 @@ bool at_stop(Turn& turn) {
   Stops& s = stops();
   Context& c = context();
   s.step_pc = c.regs.pc;
-  if (s.translate_limit != 0 && statistics().blocks_translated >= s.translate_limit)
-    s.always = true;
+  if (s.translate_limit != 0 && statistics().blocks_translated >= s.translate_limit) s.always = true;
   u64 used = ticks_used(c);
-  if (&turn.thread() == s.first && process().first) {
+  if (&turn.thread() == s.first) {
     if (s.to_stop_pc && (c.regs.pc == s.stop_pc || used > s.stop_ticks)) report_stop(turn, used);
     if (!s.to_stop_pc && used == s.stop_ticks) {
       if (s.stop_pc == 0 || c.regs.pc == s.stop_pc) report_stop(turn, used);

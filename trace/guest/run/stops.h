@@ -11,6 +11,12 @@ void start_stops(Turn& turn);
 /// Sets a new thread's first deadline.
 void start_thread_stops(Thread& thread);
 
+/// In a forked child: the requested stop is the first process's alone.
+void stops_after_fork();
+
+/// A thread ends: a stop that was requested for it will not come.
+void end_thread_stops(const Thread& thread);
+
 /// Called before generated code is entered: when the thread has reached a position where something is to be
 /// done, does it (ends the process at the requested stop, begins or ends stepping, gives other threads the
 /// turn, sets the next deadline) and returns true when registers or the way on may have changed.

@@ -40,13 +40,13 @@ void finish_syscall(Turn& turn, const Action* handler) {
   }
 }
 
-void act_by_default(const SignalInfo& info) {
+void act_by_default(Turn& turn, const SignalInfo& info) {
   // The disposition was a handler when the kernel sent the signal here. It is the default now, in the kernel
   // too.
   if (default_action(info.signo) == DefaultAction::kStop) {
     send_to_self(info);
   } else {
-    die(info.signo);
+    die(turn, info.signo);
   }
 }
 
@@ -54,7 +54,7 @@ void deliver(Turn& turn, const SignalInfo& info) {
   int signo = info.signo;
   Action& current = (*state_of(turn).actions)[signo];
   if (is_ignored(current, signo)) return;
-  if (current.handler == kDefault) return act_by_default(info);
+  if (current.handler == kDefault) return act_by_default(turn, info);
   Action action = current;
   if (action.flags & kSaResetHand) {
     current.handler = kDefault;
@@ -63,7 +63,7 @@ void deliver(Turn& turn, const SignalInfo& info) {
   finish_syscall(turn, &action);
   ++statistics().signals_delivered;
   if (enter_handler(turn, action, info)) return;
-  if (signo == kSigSegv) die(kSigSegv);
+  if (signo == kSigSegv) die(turn, kSigSegv);
   force_signal(turn, kSigSegv);
 }
 
@@ -71,7 +71,7 @@ void deliver(Turn& turn, const SignalInfo& info) {
 void deliver_forced(Turn& turn, const SignalInfo& info) {
   SignalState& state = state_of(turn);
   u64 handler = (*state.actions)[info.signo].handler;
-  if ((state.blocked & bit(info.signo)) || handler == kIgnored || handler == kDefault) die(info.signo);
+  if ((state.blocked & bit(info.signo)) || handler == kIgnored || handler == kDefault) die(turn, info.signo);
   deliver(turn, info);
 }
 
@@ -105,7 +105,7 @@ void raise_fault(Turn& turn, const Fault& fault) {
   pending.info.code = fault.code;
   __builtin_memcpy(pending.info.rest, &fault.address, sizeof fault.address);
   deliver_fault(turn);
-  update_host_mask(state_of(turn));
+  update_host_mask(turn);
 }
 
 bool deliverable(Turn& turn) {
@@ -127,7 +127,7 @@ void deliver_pending(Turn& turn) {
       state.blocked = state.saved_blocked;
       state.restore_saved = false;
     }
-    update_host_mask(state);  // lets in what the kernel kept back
+    update_host_mask(turn);  // lets in what the kernel kept back
   } while (state.pending & ~state.blocked);
   return_blocked(state);
   finish_syscall(turn, nullptr);

@@ -5,6 +5,7 @@
 #include "trace/guest/base/probe.h"
 #include "trace/guest/base/syscall.h"
 #include "trace/guest/process.h"
+#include "trace/guest/run/accounts.h"
 #include "trace/guest/run/dispatch.h"
 #include "trace/guest/run/exits.h"
 #include "trace/guest/signal/actions.h"
@@ -156,10 +157,12 @@ void self_test() {
   if (testing) DETREC_PANIC("a signal sent to itself does not reach the engine");
 }
 
-void update_host_mask(SignalState& state) {
+void update_host_mask(Turn& turn) {
+  SignalState& state = turn.thread().signals;
   SignalSet wanted = host_mask(state.blocked);
   if (state.host_blocked == wanted) return;
-  state.host_blocked = wanted;  // first: a handler that comes with the call changes it again
+  run::AccountedMeanwhile accounted(turn);  // a signal that waits for this may have the default action
+  state.host_blocked = wanted;              // first: a handler that comes with the call changes it again
   raw_syscall(__NR_rt_sigprocmask, kSetMask, arg(&wanted), 0, sizeof wanted);
 }
 
@@ -173,7 +176,8 @@ void send_to_self(const SignalInfo& info) {
               static_cast<u64>(raw_syscall(__NR_gettid)), static_cast<u64>(info.signo), arg(&info));
 }
 
-void die(int signo) {
+void die(Turn& turn, int signo) {
+  run::account_process(turn);
   // Blocked until the default is in place, so that no other signal comes first.
   SignalSet all = ~SignalSet{0}, rest = ~bit(signo);
   raw_syscall(__NR_rt_sigprocmask, kSetMask, arg(&all), 0, sizeof all);

@@ -22,9 +22,9 @@ void install_host_stack(Thread& thread);
 /// shows that handlers run. Faults are unblocked and handled by detrec_host_handler.
 void self_test();
 
-/// Sets the kernel thread's mask to what the guest's mask asks for, if it is not. Signals let in by that are
-/// queued when this returns.
-void update_host_mask(SignalState& state);
+/// Sets the calling kernel thread's mask to what the guest's mask asks for, if it is not. Signals let in by
+/// that are queued when this returns.
+void update_host_mask(Turn& turn);
 
 /// The kernel's mask for a mask of the guest's: faults stay unblocked.
 constexpr SignalSet host_mask(SignalSet guest) { return guest & ~kFaults & ~kUnblockable; }
@@ -37,6 +37,6 @@ void return_blocked(SignalState& state);
 void send_to_self(const SignalInfo& info);
 
 /// Ends the process by this signal, as the kernel's default action.
-[[noreturn]] void die(int signo);
+[[noreturn]] void die(Turn& turn, int signo);
 
 }  // namespace detrec::guest::signal

@@ -77,7 +77,7 @@ void cancel_exec(Turn& turn) {
   for (int signo = 1; signo <= kSignals; ++signo) {
     if (kFaults & bit(signo)) install(signo, (*state.actions)[signo]);
   }
-  update_host_mask(state);
+  update_host_mask(turn);
 }
 
 }  // namespace detrec::guest::signal

@@ -18,9 +18,10 @@ void forget_pending(const Actions& actions, int signo) {
   }
 }
 
-void set_blocked(SignalState& state, SignalSet blocked) {
+void set_blocked(Turn& turn, SignalSet blocked) {
+  SignalState& state = turn.thread().signals;
   state.blocked = blocked & ~kUnblockable;
-  update_host_mask(state);
+  update_host_mask(turn);
   return_blocked(state);
 }
 
@@ -45,20 +46,19 @@ SysResult rt_sigaction(Turn& turn, int signo, GuestAddr act, GuestAddr old, u64 
 }
 
 SysResult rt_sigprocmask(Turn& turn, int how, GuestAddr set, GuestAddr old, u64 setsize) {
-  SignalState& state = turn.thread().signals;
-  SignalSet before = state.blocked, given;
+  SignalSet before = turn.thread().signals.blocked, given;
   if (setsize != sizeof(SignalSet)) return kEInval;
   if (set != 0) {
     if (!read_guest(given, set)) return kEFault;
     switch (how) {
       case kBlock:
-        set_blocked(state, before | given);
+        set_blocked(turn, before | given);
         break;
       case kUnblock:
-        set_blocked(state, before & ~given);
+        set_blocked(turn, before & ~given);
         break;
       case kSetMask:
-        set_blocked(state, given);
+        set_blocked(turn, given);
         break;
       default:
         return kEInval;

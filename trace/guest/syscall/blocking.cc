@@ -4,6 +4,7 @@
 #include <asm/unistd_64.h>
 
 #include "trace/guest/base/syscall.h"
+#include "trace/guest/run/accounts.h"
 #include "trace/guest/signal/signals.h"
 
 namespace detrec::guest::syscall {
@@ -23,7 +24,10 @@ SysResult wait_for_child(Turn& turn, const SyscallRow& row, const Args& args) {
 
 SysResult kernel_wait(Turn& turn, long nr, const Args& a) {
   Thread& thread = turn.thread();
-  if (alone()) return signal::raw_syscall_interruptible(thread, nr, a[0], a[1], a[2], a[3], a[4], a[5]);
+  if (alone()) {
+    run::AccountedMeanwhile accounted(turn);
+    return signal::raw_syscall_interruptible(thread, nr, a[0], a[1], a[2], a[3], a[4], a[5]);
+  }
   TurnLent lent(turn);
   return signal::raw_syscall_interruptible(thread, nr, a[0], a[1], a[2], a[3], a[4], a[5]);
 }

@@ -67,8 +67,6 @@ SysResult seccomp(Turn& turn);
 
 // process_life.cc, exec.cc
 SysResult clone(Turn& turn, u64 flags, GuestAddr stack, GuestAddr parent_tid, GuestAddr child_tid, u64 tls);
-/// Adds the ticks of the running thread's process to the launch page, when it is the first process.
-void account_process(Turn& turn);
 SysResult execve(Turn& turn);
 SysResult execveat(Turn& turn);
 

@@ -9,6 +9,7 @@
 #include "trace/guest/memory/guest_map.h"
 #include "trace/guest/memory/guest_memory.h"
 #include "trace/guest/process.h"
+#include "trace/guest/run/accounts.h"
 #include "trace/guest/run/stops.h"
 #include "trace/guest/run/threads.h"
 #include "trace/guest/signal/signals.h"
@@ -57,6 +58,7 @@ void become_child(Turn& turn, const CloneArgs& args) {
   process().first = false;
   signal::after_fork(turn);
   memory::after_fork(turn);
+  run::stops_after_fork();
   if (args.stack != 0) turn.gpr(kRsp) = args.stack;
   if (args.flags & CLONE_CHILD_SETTID) memory::write_guest(turn, args.child_tid, self.tid);
 }
@@ -116,12 +118,6 @@ bool is_shared_address_space(Turn& turn) {
   return false;
 }
 
-/// Ticks of the first process's threads are added up as they end.
-void account(Turn& turn, const Thread& thread) {
-  if (!process().first || thread.pid != process().pid) return;
-  process().launch->ticks += &thread == &turn.thread() ? turn.ticks() : thread.saved_tick_base;
-}
-
 /// Takes the threads of the running thread's process out of the lists when the address space outlives them.
 void leave_address_space(Turn& turn) {
   Thread& self = turn.thread();
@@ -147,14 +143,11 @@ SysResult clone(Turn& turn, u64 flags, GuestAddr stack, GuestAddr parent_tid, Gu
   return (flags & CLONE_VM) ? start_thread(turn, args) : fork_process(turn, args);
 }
 
-void account_process(Turn& turn) {
-  for (Thread* t = process().threads; t != nullptr; t = t->next) account(turn, *t);
-}
-
 void exit_thread(Turn& turn, int status) {
-  account(turn, turn.thread());
+  run::account_thread(turn);
   GuestAddr joined = leave_futexes(turn);
   signal::end_thread(turn.thread());
+  run::end_thread_stops(turn.thread());
   if (!turn.thread().vfork_child) {
     run::remove_thread(turn, turn.thread());
     TurnSchedule::release(turn);
@@ -163,7 +156,7 @@ void exit_thread(Turn& turn, int status) {
 }
 
 void exit_process(Turn& turn, int status) {
-  account_process(turn);
+  run::account_process(turn);
   GuestAddr joined = leave_futexes(turn);
   if (is_shared_address_space(turn)) leave_address_space(turn);
   run::end_kernel_thread(status, true, joined);

@@ -6,6 +6,7 @@
 #include "trace/guest/base/print.h"
 #include "trace/guest/base/syscall.h"
 #include "trace/guest/memory/guest_map.h"
+#include "trace/guest/run/accounts.h"
 #include "trace/guest/signal/signals.h"
 #include "trace/guest/syscall/blocking.h"
 #include "trace/guest/syscall/fd_notes.h"
@@ -133,8 +134,11 @@ SysResult on_signals(Turn& turn, const SyscallRow& row) {
     case __NR_pause:
       return kernel_wait(turn, row.number, a);
     default:
-      return direct(turn, row);  // sending, timers, signalfd: the kernel's work
+      break;
   }
+  // Sending, timers, signalfd: the kernel's work.
+  run::AccountedMeanwhile accounted(turn);
+  return direct(turn, row);
 }
 
 SysResult on_descriptors(Turn& turn, const SyscallRow& row) {
