@@ -21,7 +21,7 @@
 
 namespace detrec::event {
 
-/// Memory that an event wrote (kIn) or that left the guest (kOut).
+/// Memory that an event wrote, or that left the guest.
 struct RangeView {
   GuestAddress address;
   wire::Direction direction = wire::Direction::kIn;
