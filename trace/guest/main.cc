@@ -2,6 +2,9 @@
 #include "trace/guest/base/print.h"
 #include "trace/guest/base/string.h"
 #include "trace/guest/base/syscall.h"
+#include "trace/guest/events/mode.h"
+#include "trace/guest/events/ring.h"
+#include "trace/guest/events/snapshot.h"
 #include "trace/guest/load/loader.h"
 #include "trace/guest/memory/guest_map.h"
 #include "trace/guest/process.h"
@@ -87,14 +90,22 @@ extern "C" [[noreturn]] void engine_main(u64* stack) {
   }
   map_context();
   map_launch(argv[1]);
+  if (process().first) events::start_ring(*process().launch, process().own_fds[kLaunchFd]);
+  context().no_quick_calls = events::replaying() ? 1 : 0;
   load::LoadFailure failure{kOwnFailure, {}};
   if (!memory::start(auxv, failure.message, sizeof failure.message)) fail_launch(failure);
   translate::start();
   Turn turn = TurnSchedule::acquire(run::create_first_thread());
   syscall::start(turn);
   signal::start(turn);
-  if (!load::load_program(turn, {argv[2], argv + 3, envp, auxv}, failure)) fail_launch(failure);
+  const load::Program program{argv[2], argv + 3, envp, auxv};
+  if (events::replaying()) {
+    events::replay_start(turn);
+  } else if (!load::load_program(turn, program, failure)) {
+    fail_launch(failure);
+  }
   run::start_stops(turn);
+  events::record_start(turn, program);
   if (process().first) process().launch->phase = wire::LaunchPhase::kRunning;
   run::enter_guest(turn);
 }

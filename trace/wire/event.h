@@ -77,7 +77,7 @@ struct DataBody {
   RangeHeader range;
 };
 
-enum class InstructionKind : std::uint32_t { kRdtsc = 1, kRdtscp, kRdrand, kRdseed, kRdpid, kCpuid, kOther };
+enum class InstructionKind : std::uint32_t { kRdtsc = 1, kRdtscp, kRdrand, kRdseed, kRdpid, kCpuid, kXgetbv };
 
 /// kInstruction: what the instruction was answered with; unused values are 0.
 struct InstructionBody {

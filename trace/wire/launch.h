@@ -107,10 +107,11 @@ struct Launch {
   ChannelMode mode;
   std::int32_t
       control_fd;  ///< recording: socket (SOCK_SEQPACKET) that takes the descriptors of captured files
-  std::int32_t content_fd;    ///< replay: memfd with the captured files; -1: none
-  std::uint32_t captures;     ///< numbers of captures handed out
-  std::uint64_t ring_offset;  ///< in the memfd: RingControl, and kChannelPage further the data
-  std::uint64_t ring_bytes;   ///< a power of two
+  std::int32_t content_fd;      ///< replay: memfd with the captured files; -1: none
+  std::uint32_t captures;       ///< numbers of captures handed out
+  std::uint64_t content_bytes;  ///< length of the content memfd
+  std::uint64_t ring_offset;    ///< in the memfd: RingControl, and kChannelPage further the data
+  std::uint64_t ring_bytes;     ///< a power of two
 
   // Hidden debugging options.
   std::uint64_t translate_limit;  ///< after so many blocks, single-step every instruction; 0: no limit
@@ -127,6 +128,9 @@ struct Launch {
   EngineStats stats;
   Divergence divergence;
   ReplayedEnd replayed_end;
+  std::uint64_t events_taken;  ///< of a replay
+  std::uint32_t threads;       ///< numbers of threads handed out
+  std::uint32_t threads_reserved;
 
   // Shared by the processes of the run.
   std::uint32_t cpuid_used;  ///< entries handed out, may exceed kCpuidAnswers

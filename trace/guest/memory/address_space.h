@@ -32,7 +32,8 @@ struct AddressSpace {
   u64 stack_limit = 0;               ///< RLIMIT_STACK, the kernel's own
   bool keeps_from_children = false;  ///< MADV_DONTFORK was ever used
   bool started = false;
-  u64 next_object = 1;  ///< numbers shared anonymous memory
+  GuestAddr forced_place = 0;  ///< replay: see force_place()
+  u64 next_object = 1;         ///< numbers shared anonymous memory
 };
 
 AddressSpace& address_space();
@@ -82,7 +83,7 @@ SysResult place(Choice choice, F map_at) {
   constexpr SysResult kNoMemory = -12, kExists = -17;
   AddressSpace& space = address_space();
   for (int attempt = 0; attempt < 16; ++attempt) {
-    GuestAddr at = choose(space.map, space.foreign, choice);
+    GuestAddr at = space.forced_place != 0 ? space.forced_place : choose(space.map, space.foreign, choice);
     if (at == 0) break;
     SysResult r = map_at(at);
     if (r == static_cast<SysResult>(at) || (failed(r) && r != kExists)) return r;

@@ -97,6 +97,34 @@ Totals totals();
 /// go through here).
 SysResult prlimit(Turn& turn, i32 pid, u32 resource, GuestAddr new_limit, GuestAddr old_limit);
 
+/// A mapping as a recording describes it.
+struct RecordedMapping {
+  GuestAddr address;
+  u64 length;
+  u32 prot;
+  u32 flags;  ///< MAP_*; shared memory becomes private, nobody else sees it
+  u64 device, inode, file_offset;
+  const char* name;
+  i32 content_fd;      ///< -1: zeros
+  u64 content_offset;  ///< where the file's content begins there
+  u64 content_size;    ///< and ends; memory behind it is SIGBUS, as behind the end of a file
+  u64 content_end;     ///< an offset that is behind the end of content_fd
+};
+/// Replay: maps at the recorded place, over what is there. 0 or -errno.
+SysResult map_recorded(Turn& turn, const RecordedMapping& mapping);
+
+/// Replay: the next mapping whose place the engine chooses goes to `address`. 0: nothing is forced (any
+/// more).
+void force_place(GuestAddr address);
+
+/// Where the heap, the stack and the dynamic linker are, as a new image finds or a recording says it.
+struct ImagePlaces {
+  GuestAddr brk_start, brk, stack_start, linker_begin, linker_end;
+  u64 stack_limit;  ///< RLIMIT_STACK (soft)
+};
+ImagePlaces image_places();
+void set_image_places(const ImagePlaces& places);
+
 /// In a forked child: forgets what MADV_DONTFORK kept out of it.
 void after_fork(Turn& turn);
 

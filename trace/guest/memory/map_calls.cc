@@ -4,6 +4,7 @@
 
 #include "trace/guest/base/print.h"
 #include "trace/guest/base/syscall.h"
+#include "trace/guest/events/mappings.h"
 #include "trace/guest/load/elf_image.h"
 #include "trace/guest/memory/address_space.h"
 
@@ -68,6 +69,8 @@ Area area_for(Turn& turn, const Request& q, bool below_2gib) {
 void record(Turn& turn, const Request& q, GuestAddr at, u64 length, u32 more_attributes = 0) {
   record(at, at + length, q.prot, q.shared(), (q.flags & MAP_GROWSDOWN) != 0,
          q.attributes() | more_attributes, q.object, q.offset);
+  if (events::recording() && !q.anonymous())
+    events::record_file_mapping(turn, {at, length, q.prot, q.flags, q.fd, q.offset, &q.object});
   announce(turn, at, at + length);
 }
 

@@ -4,6 +4,7 @@
 #include "trace/guest/base/probe.h"
 #include "trace/guest/base/string.h"
 #include "trace/guest/base/syscall.h"
+#include "trace/guest/events/exchange.h"
 #include "trace/guest/memory/guest_map.h"
 #include "trace/guest/memory/guest_memory.h"
 #include "trace/guest/run/cpu_model.h"
@@ -41,26 +42,31 @@ u64 host_tsc(u32* aux) {
 
 void answer_cpuid(Turn& turn) {
   CpuidResult r = cpuid(static_cast<u32>(turn.gpr(kRax)), static_cast<u32>(turn.gpr(kRcx)));
-  turn.gpr(kRax) = r.eax;
-  turn.gpr(kRbx) = r.ebx;
-  turn.gpr(kRcx) = r.ecx;
-  turn.gpr(kRdx) = r.edx;
+  u64 values[4] = {r.eax, r.ebx, r.ecx, r.edx};
+  events::exchange_instruction(turn, wire::InstructionKind::kCpuid, values);
+  turn.gpr(kRax) = static_cast<u32>(values[0]);
+  turn.gpr(kRbx) = static_cast<u32>(values[1]);
+  turn.gpr(kRcx) = static_cast<u32>(values[2]);
+  turn.gpr(kRdx) = static_cast<u32>(values[3]);
 }
 
 void answer_rdtsc(Turn& turn, bool with_aux) {
   u32 aux = 0;
-  u64 tsc = host_tsc(&aux);
-  turn.gpr(kRax) = static_cast<u32>(tsc);
-  turn.gpr(kRdx) = tsc >> 32;
-  if (with_aux) turn.gpr(kRcx) = aux;
+  u64 values[4] = {host_tsc(&aux), with_aux ? aux : 0};
+  events::exchange_instruction(
+      turn, with_aux ? wire::InstructionKind::kRdtscp : wire::InstructionKind::kRdtsc, values);
+  turn.gpr(kRax) = static_cast<u32>(values[0]);
+  turn.gpr(kRdx) = values[0] >> 32;
+  if (with_aux) turn.gpr(kRcx) = static_cast<u32>(values[1]);
 }
 
 /// The cpu model has neither rdrand nor rdseed; a program that uses them all the same gets the kernel's
 /// randomness.
 void answer_random(Turn& turn, const Insn& insn) {
-  u64 value = 0;
-  raw_syscall(__NR_getrandom, arg(&value), sizeof value, 0);
-  set_reg(turn, modrm_rm(insn), value, insn.operand_size);
+  u64 values[4] = {};
+  raw_syscall(__NR_getrandom, arg(values), sizeof values[0], 0);
+  events::exchange_instruction(turn, wire::InstructionKind::kRdrand, values);
+  set_reg(turn, modrm_rm(insn), values[0], insn.operand_size);
   set_flags(turn, 1);  // CF: a value was there
 }
 
@@ -237,17 +243,22 @@ bool emulate(Turn& turn) {
     case Special::kRdpid: {
       u32 aux = 0;
       host_tsc(&aux);
-      turn.gpr(modrm_rm(insn)) = aux;
+      u64 values[4] = {aux};
+      events::exchange_instruction(turn, wire::InstructionKind::kRdpid, values);
+      turn.gpr(modrm_rm(insn)) = values[0];
       break;
     }
-    case Special::kXgetbv:
+    case Special::kXgetbv: {
       if (static_cast<u32>(regs.gpr[kRcx]) != 0) {
         raise_general_protection(turn);
         return false;
       }
-      regs.gpr[kRax] = static_cast<u32>(guest_xcr0());
-      regs.gpr[kRdx] = guest_xcr0() >> 32;
+      u64 values[4] = {guest_xcr0()};
+      events::exchange_instruction(turn, wire::InstructionKind::kXgetbv, values);
+      regs.gpr[kRax] = static_cast<u32>(values[0]);
+      regs.gpr[kRdx] = values[0] >> 32;
       break;
+    }
     case Special::kLsl:
     case Special::kLar:
     case Special::kVerr:

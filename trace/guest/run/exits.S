@@ -128,6 +128,8 @@ try_clock_gettime:
     popq %r11
     testl $(FLAG_TF_AC_RF | FLAG_DF), %r11d
     jnz 2f
+    cmpl $0, CTX_NO_QUICK_CALLS
+    jne 2f
     pushq %rax
     pushq %rdx
     pushq %rsi

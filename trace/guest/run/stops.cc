@@ -2,9 +2,12 @@
 
 #include "trace/guest/base/print.h"
 #include "trace/guest/base/syscall.h"
+#include "trace/guest/events/divergence.h"
+#include "trace/guest/events/mode.h"
 #include "trace/guest/process.h"
 #include "trace/guest/run/accounts.h"
 #include "trace/guest/run/register_hash.h"
+#include "trace/guest/run/replayed_turns.h"
 #include "trace/guest/run/ticks.h"
 #include "trace/guest/translate/code_reader.h"
 
@@ -24,6 +27,8 @@ struct Stops {
   Thread* first = nullptr;  ///< of the first process; nullptr in others
 
   u64 steps_left = 0;
+  bool slice_over = false;  ///< the turn goes to another thread after the steps
+  bool to_event = false;    ///< replay: the tick of the next event is reached, its pc is not
   bool to_stop_pc = false;
   bool always = false;  ///< the translation limit is reached
   GuestAddr step_pc = 0;
@@ -48,6 +53,34 @@ u64 next_deadline(const Thread* thread, u64 used) {
   if (thread == s.first && s.stop_ticks >= used && s.stop_ticks < deadline && !s.to_stop_pc)
     deadline = s.stop_ticks;
   return deadline;
+}
+
+/// True for events that come from outside of the running thread, which goes up to their position and no
+/// further.
+bool interrupts(const wire::EventHeader& event) {
+  if (event.kind == wire::EventKind::kTurn)
+    return events::body_of<wire::TurnBody>(event).reason != wire::TurnReason::kWaits;
+  return event.kind == wire::EventKind::kSignal && events::body_of<wire::SignalBody>(event).asynchronous != 0;
+}
+
+/// at_stop() in a replay, where the next event says how far the thread goes.
+bool at_replayed_stop(Turn& turn, u64 used) {
+  Stops& s = stops();
+  Context& c = context();
+  const wire::EventHeader& event = events::next_event(turn);
+  if (events::is_kill(event)) events::end_killed(turn, event);
+  if (event.thread != turn.thread().number)
+    events::diverge(turn, "thread %u runs; recorded: thread %u", turn.thread().number, event.thread);
+  if (used > event.ticks)
+    events::diverge(turn,
+                    "the program has gone on beyond the tick of the next event: %s at %lu ticks, pc 0x%lx",
+                    events::kind_name(event.kind), event.ticks, event.pc);
+  bool interrupted = interrupts(event), reached = used == event.ticks;
+  s.to_event = interrupted && reached && c.regs.pc != event.pc;
+  c.tick_deadline = interrupted && !reached ? event.ticks : event.ticks + 1;
+  if (!interrupted || !reached || s.to_event || event.kind != wire::EventKind::kTurn) return false;
+  pass_turn(turn);
+  return true;
 }
 
 [[noreturn]] void report_stop(Turn& turn, u64 used) {
@@ -113,7 +146,7 @@ void settle_flags(Registers& regs) {
 
 bool stepping() {
   const Stops& s = stops();
-  return s.steps_left != 0 || s.always || (s.to_stop_pc && context().thread == s.first);
+  return s.steps_left != 0 || s.always || s.to_event || (s.to_stop_pc && context().thread == s.first);
 }
 
 GuestAddr step_pc() { return stops().step_pc; }
@@ -135,9 +168,14 @@ bool at_stop(Turn& turn) {
       s.to_stop_pc = true;
     }
   }
-  if (used < c.tick_deadline) return false;
-  if (s.slice != 0 && s.jitter != 0) s.steps_left = next_random(s.jitter + 1);
-  c.tick_deadline = next_deadline(&turn.thread(), used);
+  if (events::replaying()) return at_replayed_stop(turn, used);
+  if (used >= c.tick_deadline) {
+    if (s.slice != 0 && s.jitter != 0) s.steps_left = next_random(s.jitter + 1);
+    c.tick_deadline = next_deadline(&turn.thread(), used);
+    s.slice_over = true;
+  }
+  if (!s.slice_over || s.steps_left != 0) return false;
+  s.slice_over = false;
   if (!TurnSchedule::contended()) return false;
   Thread& thread = turn.thread();
   TurnSchedule::release(turn);

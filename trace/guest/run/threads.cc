@@ -4,9 +4,11 @@
 
 #include "trace/guest/base/arena.h"
 #include "trace/guest/base/syscall.h"
+#include "trace/guest/events/exchange.h"
 #include "trace/guest/memory/guest_memory.h"
 #include "trace/guest/process.h"
 #include "trace/guest/run/dispatch.h"
+#include "trace/guest/run/replayed_turns.h"
 #include "trace/guest/signal/signals.h"
 
 extern "C" detrec::guest::i64 detrec_clone_on_stack(detrec::guest::u64 flags, detrec::guest::u64 stack,
@@ -53,10 +55,12 @@ u64 set_host_mask(u64 mask) {
 }  // namespace
 
 Thread& create_thread() {
-  if (KernelThread* dead = reusable_thread()) {
-    return place_thread(dead->engine_stack, dead->host_signal_stack, dead->bounce);
-  }
-  return place_thread(static_cast<u8*>(engine_reserve_stack(kEngineStackSize)), nullptr, nullptr);
+  KernelThread* dead = reusable_thread();
+  Thread& thread = dead != nullptr ? place_thread(dead->engine_stack, dead->host_signal_stack, dead->bounce)
+                                   : place_thread(static_cast<u8*>(engine_reserve_stack(kEngineStackSize)),
+                                                  nullptr, nullptr);
+  thread.number = events::new_thread_number();
+  return thread;
 }
 
 Thread& create_first_thread() {
@@ -120,7 +124,11 @@ void keep_only_running_thread(Turn& turn) {
 /// First code of a new kernel thread, on its engine stack, with every host signal blocked.
 extern "C" [[noreturn]] void detrec_thread_main(KernelThread* self) {
   Turn turn = TurnSchedule::acquire(*self);
-  self->tid = static_cast<i32>(raw_syscall(__NR_gettid));
+  if (events::replaying()) {
+    begin_replayed_thread(*self);
+  } else {
+    self->tid = static_cast<i32>(raw_syscall(__NR_gettid));
+  }
   if (self->pid == 0) self->pid = static_cast<i32>(raw_syscall(__NR_getpid));
   if (self->set_child_tid != 0) memory::write_guest(turn, self->set_child_tid, self->tid);
   signal::start_thread(*self);
@@ -129,6 +137,7 @@ extern "C" [[noreturn]] void detrec_thread_main(KernelThread* self) {
 
 SysResult start_kernel_thread(Turn& turn, Thread& child, const KernelClone& clone) {
   KernelThread& kernel = kernel_thread(child);
+  if (events::replaying()) return start_replayed_thread(turn, kernel, clone);
   Thread& self = turn.thread();
   kernel.start_mask = set_host_mask(~u64{0});  // until the child has a stack for signals
   u64 flags = clone.flags | kCloneChildClearTid;
@@ -144,6 +153,7 @@ SysResult start_kernel_thread(Turn& turn, Thread& child, const KernelClone& clon
     inherit_turn(self, child);
     turn = TurnSchedule::acquire(self);
   }
+  if (!failed(tid)) events::exchange_thread(turn, child.number, child.tid, child.pid);
   return tid;
 }
 

@@ -10,6 +10,14 @@
 
 namespace detrec::guest::run {
 
+/// A guest thread that waits for its turn in a replay.
+struct ReplayedState {
+  u64 engine_sp = 0;  ///< where it goes on (run/replayed_turns.S)
+  u8* vectors = nullptr;
+  u64 fs_base = 0;
+  u64 gs_base = 0;
+};
+
 /// A Thread with what belongs to its kernel thread. Every Thread is one (create_thread makes them all).
 struct KernelThread : Thread {
   /// Nonzero while the kernel thread may run on the stack. The kernel zeroes it when the thread has left the
@@ -20,7 +28,8 @@ struct KernelThread : Thread {
   u64 exec_bytes = 0;
   u64 start_mask = 0;           ///< host signal mask to restore once the thread can take signals
   GuestAddr set_child_tid = 0;  ///< where the thread stores its id first (CLONE_CHILD_SETTID)
-  u8* bounce = nullptr;         ///< stands in for guest memory while the thread waits (syscall/blocking.h)
+  ReplayedState replayed;
+  u8* bounce = nullptr;  ///< stands in for guest memory while the thread waits (syscall/blocking.h)
 };
 
 inline KernelThread& kernel_thread(Thread& thread) { return static_cast<KernelThread&>(thread); }

@@ -4,6 +4,7 @@
 
 #include "trace/guest/base/mutex.h"
 #include "trace/guest/base/syscall.h"
+#include "trace/guest/events/exchange.h"
 #include "trace/guest/run/threads.h"
 #include "trace/guest/run/ticks.h"
 
@@ -25,8 +26,14 @@ struct Line {
   Waiter* head;
   Waiter* tail;
   u32 calls_in_turn;  ///< system calls since the holder got the turn
+  Thread* last;       ///< who had the turn last; its memory stays until another is created
 };
 constinit Line line{};
+
+wire::TurnReason reason_of(const Thread& from) {
+  if (from.ended) return wire::TurnReason::kExits;
+  return from.in_call ? wire::TurnReason::kWaits : wire::TurnReason::kSlice;
+}
 
 /// Makes `holder` the holder or queues up; true when the turn is already there.
 bool take_or_queue(Thread& thread, Waiter& waiter) {
@@ -46,6 +53,8 @@ bool take_or_queue(Thread& thread, Waiter& waiter) {
 }
 
 void load(Thread& thread) {
+  if (line.last != nullptr && line.last != &thread)
+    events::record_turn(*line.last, thread, reason_of(*line.last));
   Context& ctx = context();
   line.calls_in_turn = 0;
   ctx.in_guest = 0;  // a holder that was killed may have left it set
@@ -60,6 +69,7 @@ void save(Thread& thread) {
   thread.saved_regs = ctx.regs;
   run::save_ticks(ctx, thread);
   ctx.thread = nullptr;
+  line.last = &thread;
 }
 
 /// Grants the turn to the first in the line; the mutex is held. Returns the word to wake, or nullptr.
@@ -118,6 +128,7 @@ void wait_for_grant(Waiter& waiter) {
 
 Turn TurnSchedule::acquire(Thread& thread) {
   Waiter waiter;
+  if (events::replaying()) line.holder = &thread;  // switched to (run/replayed_turns.cc)
   if (!take_or_queue(thread, waiter)) wait_for_grant(waiter);
   load(thread);
   return Turn();
@@ -125,6 +136,7 @@ Turn TurnSchedule::acquire(Thread& thread) {
 
 void TurnSchedule::release(Turn& turn) {
   save(turn.thread());
+  if (events::replaying()) return;
   u32* word;
   {
     MutexGuard guard(line.mutex);
@@ -136,7 +148,7 @@ void TurnSchedule::release(Turn& turn) {
 
 bool TurnSchedule::contended() { return __atomic_load_n(&line.head, __ATOMIC_RELAXED) != nullptr; }
 
-void TurnSchedule::reset_after_fork() { line = {{}, context().thread, nullptr, nullptr, 0}; }
+void TurnSchedule::reset_after_fork() { line = {{}, context().thread, nullptr, nullptr, 0, nullptr}; }
 
 namespace run {
 

@@ -3,6 +3,7 @@
 #include "trace/guest/base/arena.h"
 #include "trace/guest/base/print.h"
 #include "trace/guest/base/syscall.h"
+#include "trace/guest/events/mode.h"
 #include "trace/guest/process.h"
 #include "trace/guest/signal/host_handler.h"
 
@@ -75,6 +76,8 @@ Actions& copy_actions(const Actions& from) {
 }
 
 void install(int signo, const Action& action) {
+  // In a replay the kernel sends faults only.
+  if (events::replaying() && !(kFaults & bit(signo))) return;
   Action host = host_action(action, signo);
   kernel_action(signo, &host, nullptr);
 }

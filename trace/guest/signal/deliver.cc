@@ -1,5 +1,7 @@
 #include "trace/guest/signal/deliver.h"
 
+#include "trace/guest/events/divergence.h"
+#include "trace/guest/events/exchange.h"
 #include "trace/guest/process.h"
 #include "trace/guest/signal/frame.h"
 #include "trace/guest/signal/host_handler.h"
@@ -40,11 +42,32 @@ void finish_syscall(Turn& turn, const Action* handler) {
   }
 }
 
+/// Replay: the next event is a signal from outside that comes here.
+bool recorded_signal_waits(Turn& turn) {
+  const wire::EventHeader& event = events::next_event(turn);
+  return event.kind == wire::EventKind::kSignal && event.thread == turn.thread().number &&
+         event.pc == turn.regs().pc && event.ticks == turn.ticks() &&
+         events::body_of<wire::SignalBody>(event).asynchronous != 0;
+}
+
+bool signal_waits(Turn& turn) {
+  if (events::replaying()) return recorded_signal_waits(turn);
+  const SignalState& state = state_of(turn);
+  return (state.pending & ~state.blocked) != 0;
+}
+
+/// Takes the next signal to deliver out of the queue; exchange_signal fills it in when replaying.
+bool next_signal(Turn& turn, SignalInfo& info) {
+  if (events::replaying()) return recorded_signal_waits(turn);
+  SignalState& state = state_of(turn);
+  return dequeue(state, ~state.blocked, info);
+}
+
 void act_by_default(Turn& turn, const SignalInfo& info) {
   // The disposition was a handler when the kernel sent the signal here. It is the default now, in the kernel
   // too.
   if (default_action(info.signo) == DefaultAction::kStop) {
-    send_to_self(info);
+    if (!events::replaying()) send_to_self(info);
   } else {
     die(turn, info.signo);
   }
@@ -71,6 +94,8 @@ void deliver(Turn& turn, const SignalInfo& info) {
 void deliver_forced(Turn& turn, const SignalInfo& info) {
   SignalState& state = state_of(turn);
   u64 handler = (*state.actions)[info.signo].handler;
+  SignalInfo shown = info;
+  events::exchange_signal(turn, shown, false);
   if ((state.blocked & bit(info.signo)) || handler == kIgnored || handler == kDefault) die(turn, info.signo);
   deliver(turn, info);
 }
@@ -113,8 +138,8 @@ bool deliverable(Turn& turn) {
   // A call that is done must not be taken for an interrupted one by a register that looks like it later.
   bool interrupted = is_restart_code(static_cast<SysResult>(turn.gpr(kRax)));
   if (state.syscall_nr >= 0 && !interrupted) state.syscall_nr = -1;
-  return (state.pending & ~state.blocked) || state.syscall_nr >= 0 || state.fault.raised ||
-         state.restore_saved || state.host_blocked != host_mask(state.blocked);
+  return signal_waits(turn) || state.syscall_nr >= 0 || state.fault.raised || state.restore_saved ||
+         state.host_blocked != host_mask(state.blocked);
 }
 
 void deliver_pending(Turn& turn) {
@@ -122,13 +147,16 @@ void deliver_pending(Turn& turn) {
   if (state.fault.raised) deliver_fault(turn);
   do {
     SignalInfo info;
-    while (dequeue(state, ~state.blocked, info)) deliver(turn, info);
+    while (next_signal(turn, info)) {
+      events::exchange_signal(turn, info, true);
+      deliver(turn, info);
+    }
     if (state.restore_saved) {
       state.blocked = state.saved_blocked;
       state.restore_saved = false;
     }
     update_host_mask(turn);  // lets in what the kernel kept back
-  } while (state.pending & ~state.blocked);
+  } while (signal_waits(turn));
   return_blocked(state);
   finish_syscall(turn, nullptr);
 }

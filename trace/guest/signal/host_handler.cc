@@ -4,6 +4,7 @@
 #include "trace/guest/base/print.h"
 #include "trace/guest/base/probe.h"
 #include "trace/guest/base/syscall.h"
+#include "trace/guest/events/exchange.h"
 #include "trace/guest/process.h"
 #include "trace/guest/run/accounts.h"
 #include "trace/guest/run/dispatch.h"
@@ -161,6 +162,10 @@ void update_host_mask(Turn& turn) {
   SignalState& state = turn.thread().signals;
   SignalSet wanted = host_mask(state.blocked);
   if (state.host_blocked == wanted) return;
+  if (events::replaying()) {  // no signal from outside is the guest's
+    state.host_blocked = wanted;
+    return;
+  }
   run::AccountedMeanwhile accounted(turn);  // a signal that waits for this may have the default action
   state.host_blocked = wanted;              // first: a handler that comes with the call changes it again
   raw_syscall(__NR_rt_sigprocmask, kSetMask, arg(&wanted), 0, sizeof wanted);
@@ -178,6 +183,7 @@ void send_to_self(const SignalInfo& info) {
 
 void die(Turn& turn, int signo) {
   run::account_process(turn);
+  events::exchange_exit(turn, wire::ExitCause::kSignal, signo);
   // Blocked until the default is in place, so that no other signal comes first.
   SignalSet all = ~SignalSet{0}, rest = ~bit(signo);
   raw_syscall(__NR_rt_sigprocmask, kSetMask, arg(&all), 0, sizeof all);

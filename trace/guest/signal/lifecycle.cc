@@ -1,5 +1,6 @@
 // Signals over the life of processes and threads: start, clone, fork, exec, exit.
 #include "trace/guest/base/syscall.h"
+#include "trace/guest/events/mode.h"
 #include "trace/guest/process.h"
 #include "trace/guest/signal/actions.h"
 #include "trace/guest/signal/altstack.h"
@@ -27,6 +28,25 @@ void start(Turn& turn) {
   self_test();
 }
 
+InheritedSignals inherited(Turn& turn) {
+  SignalState& state = turn.thread().signals;
+  InheritedSignals signals{state.blocked, 0};
+  for (int signo = 1; signo <= kSignals; ++signo) {
+    if ((*state.actions)[signo].handler == kIgnored) signals.ignored |= bit(signo);
+  }
+  return signals;
+}
+
+void set_inherited(Turn& turn, const InheritedSignals& signals) {
+  SignalState& state = turn.thread().signals;
+  state.blocked = signals.blocked & ~kUnblockable;
+  for (int signo = 1; signo <= kSignals; ++signo) {
+    (*state.actions)[signo] = Action{};
+    if (signals.ignored & bit(signo)) (*state.actions)[signo].handler = kIgnored;
+  }
+  update_host_mask(turn);
+}
+
 void init_child_thread(const Thread& parent, Thread& child, bool shares_actions) {
   const SignalState& from = parent.signals;
   SignalState& to = child.signals;
@@ -41,12 +61,14 @@ void init_child_thread(const Thread& parent, Thread& child, bool shares_actions)
 }
 
 void start_thread(Thread& thread) {
+  if (events::replaying()) return;  // one kernel thread plays all
   install_host_stack(thread);
   thread.signals.host_blocked = ~SignalSet{0};  // as the cloner left it; never what the guest's mask asks for
 }
 
 void end_thread(Thread& thread) {
   SignalState& state = thread.signals;
+  if (events::replaying()) return;
   set_kernel_mask(state, ~SignalSet{0});
   SignalInfo info;
   while (dequeue(state, ~SignalSet{0}, info)) {

@@ -67,6 +67,19 @@ inline constexpr SysResult kERestartBlock =
 /// it ends with the call, or in deliver_pending.
 SysResult raw_syscall_interruptible(Thread& thread, long nr, u64 a0, u64 a1, u64 a2, u64 a3, u64 a4, u64 a5);
 
+/// What a new image has from the one before.
+struct InheritedSignals {
+  u64 blocked;  ///< bit signo-1
+  u64 ignored;
+};
+InheritedSignals inherited(Turn& turn);
+/// Replay: what the recorded image had.
+void set_inherited(Turn& turn, const InheritedSignals& signals);
+
+/// Replay: a call with a mask for the time it waits (see raw_syscall_interruptible) was interrupted: its mask
+/// stays until the next delivery.
+void keep_mask_of_call(Turn& turn, long nr);
+
 // System calls (man 2 pages). Results as the kernel's.
 SysResult rt_sigaction(Turn&, int signo, GuestAddr act, GuestAddr old, u64 setsize);
 SysResult rt_sigprocmask(Turn&, int how, GuestAddr set, GuestAddr old, u64 setsize);

@@ -69,6 +69,11 @@ SysResult raw_syscall_interruptible(Thread& thread, long nr, u64 a0, u64 a1, u64
   return r;
 }
 
+void keep_mask_of_call(Turn& turn, long nr) {
+  begin_temporary_mask(turn.thread().signals,
+                       mask_argument(nr, turn.arg(0), turn.arg(1), turn.arg(3), turn.arg(4), turn.arg(5)));
+}
+
 SysResult rt_sigsuspend(Turn& turn, GuestAddr set, u64 setsize) {
   SignalSet mask;
   if (setsize != sizeof mask) return kEInval;

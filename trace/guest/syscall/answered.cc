@@ -4,6 +4,7 @@
 #include <linux/time.h>
 
 #include "trace/guest/base/syscall.h"
+#include "trace/guest/events/calls.h"
 #include "trace/guest/memory/guest_memory.h"
 #include "trace/guest/process.h"
 #include "trace/guest/syscall/handlers.h"
@@ -40,15 +41,16 @@ extern "C" SysResult quick_clock_gettime(i32 clock, GuestAddr to, u32 site_index
   Turn turn = TurnSchedule::held();
   Timespec now;
   SysResult r = host_clock_gettime(clock, now);
-  if (failed(r)) return r;
   u64 epoch = translate::epoch();
-  bool written = memory::write_guest(turn, to, now);
+  bool written = failed(r) || memory::write_guest(turn, to, now);
+  if (!written) r = error(EFAULT);
+  if (events::recording()) events::record_clock(turn, clock, to, r, now);
   if (epoch != translate::epoch()) {  // written over translated code, perhaps the caller's
     translate::FetchFault fault;
     CacheAddr anew = translate::body_of(turn, context().regs.pc, fault);
     if (anew != CacheAddr::kNone) context().resume = raw(anew);
   }
-  return written ? 0 : error(EFAULT);
+  return r;
 }
 
 SysResult gettimeofday(Turn& turn) {

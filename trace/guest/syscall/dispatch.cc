@@ -8,6 +8,7 @@
 #include "trace/guest/base/print.h"
 #include "trace/guest/base/string.h"
 #include "trace/guest/base/syscall.h"
+#include "trace/guest/events/calls.h"
 #include "trace/guest/process.h"
 #include "trace/guest/run/threads.h"
 #include "trace/guest/signal/signals.h"
@@ -71,6 +72,8 @@ SysResult unknown(i32 nr) {
 
 SysResult answered(Turn& turn, const SyscallRow& row) {
   switch (row.number) {
+    case __NR_clock_gettime:
+      return clock_gettime(turn);
     case __NR_sched_yield:
       return sched_yield(turn);
     case __NR_gettimeofday:
@@ -160,6 +163,16 @@ SysResult by_number(Turn& turn, i32 nr) {
   return by_class(turn, *row, row->klass);
 }
 
+/// Recorded, replayed, or just served.
+SysResult exchanged(Turn& turn, i32 nr) {
+  if (events::replaying()) return events::replay_call(turn, nr, by_number);
+  if (!events::recording()) return by_number(turn, nr);
+  events::RecordedCall call(turn, nr);
+  SysResult result = by_number(turn, nr);
+  call.finish(turn, result);
+  return result;
+}
+
 constexpr bool is_restart_code(SysResult r) {
   return r <= signal::kERestartSys && r >= signal::kERestartBlock;
 }
@@ -214,30 +227,33 @@ void handle(Turn& turn) {
       turn.set_result(turn.thread().tid);
       return;
     case __NR_clock_gettime:
-      turn.set_result(clock_gettime(turn));
+      turn.set_result(exchanged(turn, nr));
       return;
     default:
       break;
   }
   if (nr == __NR_rt_sigreturn) {
+    events::exchange_sigreturn(turn);
     signal::rt_sigreturn(turn);
     return;
   }
   Thread& thread = turn.thread();
   thread.signals.syscall_nr = nr;
-  SysResult result = by_number(turn, nr);
+  thread.in_call = true;
+  SysResult result = exchanged(turn, nr);
+  thread.in_call = false;
   turn.set_result(result);
   // Only a call that may have to run again has anything left to be finished.
   if (!is_restart_code(result)) thread.signals.syscall_nr = -1;
-  run::note_syscall(turn);
+  if (!events::replaying()) run::note_syscall(turn);
 }
 
-void start(Turn&, i32 engine_fd, i32 launch_fd) {
+void start(Turn&) {
   KernelAuxv auxv = read_kernel_auxv();
   start_host_clock(auxv.vdso);
   // An execve of the engine's own names the descriptor there; the launch page only knows the first image's.
-  if (i32 fd = fd_of_exec_name(auxv.exec_name); fd >= 0) engine_fd = fd;
-  place_engine_fds(engine_fd, launch_fd);
+  if (i32 fd = fd_of_exec_name(auxv.exec_name); fd >= 0) process().own_fds[kImageFd] = fd;
+  place_engine_fds();
 }
 
 }  // namespace detrec::guest::syscall

@@ -13,8 +13,11 @@ enum class FdNote : u8 {
   kNoCode,      ///< writing to it changes no executable mapping
   kNeverWaits,  ///< regular files, folders and block devices: reading and writing waits for a device at most
   kMayWait,     ///< everything else
+  kStdout,      ///< leads where stdout led when the program started (events/outputs.cc)
+  kStderr,      ///< the same for stderr
+  kNoOutput,    ///< neither
 };
-inline constexpr int kFdNotes = 3;
+inline constexpr int kFdNotes = 6;
 
 bool has_note(Turn& turn, u64 fd, FdNote note);
 void add_note(Turn& turn, u64 fd, FdNote note);

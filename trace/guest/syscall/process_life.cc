@@ -6,16 +6,20 @@
 
 #include "trace/guest/base/print.h"
 #include "trace/guest/base/syscall.h"
+#include "trace/guest/events/exchange.h"
+#include "trace/guest/events/ring.h"
 #include "trace/guest/memory/guest_map.h"
 #include "trace/guest/memory/guest_memory.h"
 #include "trace/guest/process.h"
 #include "trace/guest/run/accounts.h"
+#include "trace/guest/run/replayed_turns.h"
 #include "trace/guest/run/stops.h"
 #include "trace/guest/run/threads.h"
 #include "trace/guest/signal/signals.h"
 #include "trace/guest/syscall/handlers.h"
 #include "trace/guest/syscall/robust.h"
 #include "trace/guest/syscall/syscalls.h"
+#include "trace/guest/syscall/warnings.h"
 
 namespace detrec::guest::syscall {
 namespace {
@@ -56,6 +60,7 @@ void become_child(Turn& turn, const CloneArgs& args) {
   self.clear_child_tid = (args.flags & CLONE_CHILD_CLEARTID) ? args.child_tid : 0;
   process().pid = self.pid;
   process().first = false;
+  events::leave_ring();
   signal::after_fork(turn);
   memory::after_fork(turn);
   run::stops_after_fork();
@@ -100,8 +105,7 @@ SysResult start_thread(Turn& turn, const CloneArgs& args) {
   SysResult r = run::start_kernel_thread(turn, child, {kernel_flags(args.flags), args.tls, &pidfd});
   if (child.vfork_child && (args.flags & CLONE_FILES) == 0) {
     // The child may have moved the engine's descriptors, in a table of its own.
-    process().engine_fd = before.engine_fd;
-    process().launch_fd = before.launch_fd;
+    for (int i = 0; i < kOwnFds; ++i) process().own_fds[i] = before.own_fds[i];
   }
   if (failed(r) || child.vfork_child) run::remove_thread(turn, child);
   if (failed(r)) return r;
@@ -140,16 +144,26 @@ SysResult clone(Turn& turn, u64 flags, GuestAddr stack, GuestAddr parent_tid, Gu
   CloneArgs args{flags & 0xffff'ffff, stack, parent_tid, child_tid, tls};
   bool pidfd_and_tid = (flags & CLONE_PIDFD) && (flags & (CLONE_PARENT_SETTID | CLONE_DETACHED));
   if (pidfd_and_tid) return error(EINVAL);
-  return (flags & CLONE_VM) ? start_thread(turn, args) : fork_process(turn, args);
+  bool own_process = (flags & CLONE_THREAD) == 0;
+  if (own_process && events::recording()) {
+    // The child runs on without being recorded; in memory of its own, or its stores would be missing in the
+    // recording.
+    if (first_time(Notice::kChildNotRecorded)) warn("child processes are not recorded");
+    args.flags &= ~u64{CLONE_VM | CLONE_VFORK};
+  }
+  return (args.flags & CLONE_VM) ? start_thread(turn, args) : fork_process(turn, args);
 }
 
 void exit_thread(Turn& turn, int status) {
   run::account_thread(turn);
+  events::exchange_exit(turn, wire::ExitCause::kThread, status);
+  turn.thread().ended = true;
   GuestAddr joined = leave_futexes(turn);
   signal::end_thread(turn.thread());
   run::end_thread_stops(turn.thread());
   if (!turn.thread().vfork_child) {
     run::remove_thread(turn, turn.thread());
+    if (events::replaying()) run::leave_replayed_thread(turn);
     TurnSchedule::release(turn);
   }
   run::end_kernel_thread(status, false, joined);
@@ -157,6 +171,7 @@ void exit_thread(Turn& turn, int status) {
 
 void exit_process(Turn& turn, int status) {
   run::account_process(turn);
+  events::exchange_exit(turn, wire::ExitCause::kProcess, status);
   GuestAddr joined = leave_futexes(turn);
   if (is_shared_address_space(turn)) leave_address_space(turn);
   run::end_kernel_thread(status, true, joined);

@@ -11,7 +11,9 @@ constexpr u64 kNumbers = 512;
 constexpr u64 kCommands = 256;
 static_assert(kNotices + kNumbers + kCommands <= wire::kNotices);
 
-bool first(u64 index) { return __atomic_exchange_n(&process().launch->said[index], 1, __ATOMIC_RELAXED) == 0; }
+bool first(u64 index) {
+  return __atomic_exchange_n(&process().launch->said[index], 1, __ATOMIC_RELAXED) == 0;
+}
 
 }  // namespace
 

@@ -11,6 +11,7 @@ enum class Notice : u32 {
   kUnknownSyscall = 0,  ///< number without a row; the first such
   kSetUid,              ///< a set-user-ID program runs without its privileges
   kSeccomp,             ///< a program cannot filter its system calls
+  kChildNotRecorded,    ///< recording: a child process was started
 };
 
 /// True the first time in the process tree that it is called with this.

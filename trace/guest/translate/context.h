@@ -61,6 +61,7 @@ struct Context {
 
   Thread* thread;  ///< holder of the turn
   u64 sites;       ///< address of the exit sites (translate/block_index.h), for exits.S
+  u32 no_quick_calls;  ///< 1: every system call takes the common way
 };
 static_assert(sizeof(Context) <= kPageSize);
 

@@ -16,6 +16,7 @@ static_assert(CTX_PC - CTX == offsetof(Context, regs.pc));
 static_assert(CTX_IN_GUEST - CTX == offsetof(Context, in_guest));
 static_assert(CTX_THREAD - CTX == offsetof(Context, thread));
 static_assert(CTX_SITES - CTX == offsetof(Context, sites));
+static_assert(CTX_NO_QUICK_CALLS - CTX == offsetof(Context, no_quick_calls));
 static_assert(THREAD_TID == offsetof(Thread, tid));
 static_assert(THREAD_PID == offsetof(Thread, pid));
 static_assert(SITE_PC == offsetof(translate::Site, pc));

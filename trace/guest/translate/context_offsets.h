@@ -11,6 +11,7 @@
 #define CTX_IN_GUEST (CTX + 244)
 #define CTX_THREAD (CTX + 248)
 #define CTX_SITES (CTX + 256)
+#define CTX_NO_QUICK_CALLS (CTX + 264)
 // Of Thread (run/thread.h) and Site (translate/block_index.h).
 #define THREAD_TID 0
 #define THREAD_PID 4

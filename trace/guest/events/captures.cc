@@ -1,0 +1,126 @@
+// Recording: passes the descriptors of mapped files to the server, which keeps their content.
+#include <asm/stat.h>
+#include <linux/fcntl.h>
+#include <linux/mman.h>
+
+#include "trace/guest/base/print.h"
+#include "trace/guest/base/string.h"
+#include "trace/guest/base/syscall.h"
+#include "trace/guest/events/mappings.h"
+#include "trace/guest/events/record.h"
+#include "trace/guest/process.h"
+#include "trace/guest/run/ticks.h"
+#include "trace/wire/capture.h"
+
+namespace detrec::guest::events {
+namespace {
+
+/// A version of a file that has been captured.
+struct Known {
+  u64 device, inode, mtime_ns, size;
+  u32 capture;
+};
+constexpr u32 kMostKnown = 1024;  // beyond that files are captured again: only slower
+Known known[kMostKnown];
+u32 known_count = 0;
+
+/// struct msghdr, iovec and cmsghdr with one descriptor (man 2 sendmsg).
+struct Vector {
+  const void* base;
+  u64 size;
+};
+struct Header {
+  void* name;
+  u32 name_size, pad;
+  const Vector* vectors;
+  u64 vector_count;
+  const void* control;
+  u64 control_size;
+  u32 flags, pad2;
+};
+struct Rights {
+  u64 size;
+  i32 level, type;
+  i32 fd, pad;
+};
+
+/// False when the server is not there any more.
+bool send(const wire::CaptureMessage& message, i32 fd) {
+  constexpr i32 kSolSocket = 1, kScmRights = 1;
+  constexpr u64 kNoSignal = 0x4000;
+  u64 size = offsetof(wire::CaptureMessage, path) + strlen(message.path) + 1;
+  Vector vector{&message, size};
+  Rights rights{20, kSolSocket, kScmRights, fd, 0};
+  Header header{nullptr, 0, 0, &vector, 1, &rights, sizeof rights, 0, 0};
+  auto control = static_cast<u64>(process().own_fds[kControlFd]);
+  constexpr SysResult kEIntr = -4;
+  SysResult r;
+  do r = raw_syscall(__NR_sendmsg, control, arg(&header), kNoSignal);
+  while (r == kEIntr);
+  if (failed(r)) return false;
+  if (message.answer == 0) return true;
+  u8 answer;
+  do r = raw_syscall(__NR_recvfrom, control, arg(&answer), 1, 0, 0, 0);
+  while (r == kEIntr);
+  return r == 1;
+}
+
+bool may_be_written(i32 fd) {
+  SysResult flags = raw_syscall(__NR_fcntl, static_cast<u64>(fd), F_GETFL);
+  return failed(flags) || (flags & O_ACCMODE) != O_RDONLY;
+}
+
+u32 capture(i32 fd, const memory::Object& object) {
+  struct stat status;
+  if (failed(raw_syscall(__NR_fstat, static_cast<u64>(fd), arg(&status)))) return 0;
+  constexpr u64 kNanosPerSecond = 1'000'000'000;
+  wire::CaptureMessage message;
+  message.device = status.st_dev;
+  message.inode = status.st_ino;
+  message.mtime_ns = status.st_mtime * kNanosPerSecond + status.st_mtime_nsec;
+  message.size = static_cast<u64>(status.st_size);
+  message.answer = may_be_written(fd) ? 1 : 0;
+  for (u32 i = 0; i < known_count && message.answer == 0; ++i) {
+    const Known& k = known[i];
+    if (k.device == message.device && k.inode == message.inode && k.mtime_ns == message.mtime_ns &&
+        k.size == message.size)
+      return k.capture;
+  }
+  message.capture = __atomic_add_fetch(&process().launch->captures, 1, __ATOMIC_RELAXED);
+  copy_string(message.path, memory::address_space().names.text(object.name), sizeof message.path);
+  if (!send(message, fd)) return 0;
+  Known& k = known[known_count < kMostKnown ? known_count++ : message.capture % kMostKnown];
+  k = {message.device, message.inode, message.mtime_ns, message.size, message.capture};
+  return message.capture;
+}
+
+}  // namespace
+
+u32 capture_of(u64 device, u64 inode) {
+  for (u32 i = known_count; i-- > 0;) {
+    if (known[i].device == device && known[i].inode == inode) return known[i].capture;
+  }
+  return 0;
+}
+
+void record_file_mapping(Turn& turn, const FileMapping& m) {
+  u32 number = m.object->regular ? capture(m.fd, *m.object) : 0;
+  if (process().launch->phase == wire::LaunchPhase::kStarting || turn.thread().number == 0) return;
+  Record record(wire::EventKind::kMapping, turn.thread().number, turn.ticks(), turn.regs().pc);
+  auto& body = record.append<wire::MappingBody>();
+  body.address = m.address;
+  body.length = m.length;
+  body.protection = m.protection;
+  body.map_flags = m.flags;
+  body.file_offset = m.offset;
+  body.device = m.object->device;
+  body.inode = m.object->inode;
+  body.content = number != 0 ? wire::Content::kCapture : wire::Content::kZero;
+  body.capture = number;
+  const char* name = memory::address_space().names.text(m.object->name);
+  body.name_size = static_cast<u32>(strlen(name));
+  memcpy(record.take(body.name_size), name, body.name_size);
+  record.commit();
+}
+
+}  // namespace detrec::guest::events

@@ -1,0 +1,117 @@
+#include "trace/guest/events/exchange.h"
+
+#include "trace/guest/base/string.h"
+#include "trace/guest/base/syscall.h"
+#include "trace/guest/events/divergence.h"
+#include "trace/guest/events/record.h"
+#include "trace/guest/process.h"
+#include "trace/guest/run/register_hash.h"
+#include "trace/guest/run/stops.h"
+#include "trace/guest/run/ticks.h"
+
+namespace detrec::guest::events {
+namespace {
+
+Record record_here(Turn& turn, wire::EventKind kind) {
+  return Record(kind, turn.thread().number, turn.ticks(), turn.regs().pc);
+}
+
+u64 settled_hash(Turn& turn) {
+  Registers regs = turn.regs();
+  run::settle_flags(regs);
+  return run::register_hash(regs);
+}
+
+void replay_exit(Turn& turn, wire::ExitCause cause, i32 status) {
+  const auto& body = body_of<wire::ExitBody>(expect_event(turn, wire::EventKind::kExit));
+  if (body.cause != cause || body.status != status)
+    diverge(turn, "the program ends with status %d; recorded: %d", status, body.status);
+  if (body.register_hash != 0 && body.register_hash != settled_hash(turn))
+    diverge(turn, "registers differ at the end");
+  take_event();
+  if (cause == wire::ExitCause::kThread) return;
+  wire::Launch& launch = *process().launch;
+  launch.replayed_end = {cause == wire::ExitCause::kSignal ? 1 : 0, status};
+  launch.phase = wire::LaunchPhase::kReplayed;
+  raw_syscall(__NR_exit_group, 0);
+}
+
+}  // namespace
+
+void exchange_instruction(Turn& turn, wire::InstructionKind what, u64 (&values)[4]) {
+  if (recording()) {
+    Record record = record_here(turn, wire::EventKind::kInstruction);
+    auto& body = record.append<wire::InstructionBody>();
+    body.what = what;
+    for (int i = 0; i < 4; ++i) body.values[i] = values[i];
+    record.commit();
+  } else if (replaying()) {
+    const auto& body = body_of<wire::InstructionBody>(expect_event(turn, wire::EventKind::kInstruction));
+    if (body.what != what) diverge(turn, "another instruction than recorded");
+    for (int i = 0; i < 4; ++i) values[i] = body.values[i];
+    take_event();
+  }
+}
+
+void exchange_signal(Turn& turn, SignalInfo& info, bool asynchronous) {
+  if (recording()) {
+    Record record = record_here(turn, wire::EventKind::kSignal);
+    auto& body = record.append<wire::SignalBody>();
+    body.number = info.signo;
+    body.asynchronous = asynchronous ? 1 : 0;
+    memcpy(body.info, &info, sizeof info);
+    record.commit();
+  } else if (replaying()) {
+    const auto& body = body_of<wire::SignalBody>(expect_event(turn, wire::EventKind::kSignal));
+    if (asynchronous) {
+      memcpy(&info, body.info, sizeof info);
+    } else if (body.number != info.signo || body.asynchronous != 0 ||
+               memcmp(body.info, &info, sizeof info) != 0) {
+      diverge(turn, "fault with signal %d; recorded: signal %d, or another cause", info.signo, body.number);
+    }
+    take_event();
+  }
+}
+
+void exchange_exit(Turn& turn, wire::ExitCause cause, i32 status) {
+  if (recording()) {
+    Record record = record_here(turn, wire::EventKind::kExit);
+    auto& body = record.append<wire::ExitBody>();
+    body.cause = cause;
+    body.status = status;
+    body.register_hash = settled_hash(turn);
+    record.commit();
+  } else if (replaying()) {
+    replay_exit(turn, cause, status);
+  }
+}
+
+void exchange_thread(Turn& turn, u32 number, i32& tid, i32& pid) {
+  if (recording()) {
+    Record record = record_here(turn, wire::EventKind::kThread);
+    auto& body = record.append<wire::ThreadBody>();
+    body.thread = number;
+    body.tid = tid;
+    body.pid = pid;
+    record.commit();
+  } else if (replaying()) {
+    const auto& body = body_of<wire::ThreadBody>(expect_event(turn, wire::EventKind::kThread));
+    if (body.thread != number) diverge(turn, "thread %u is created; recorded: %u", number, body.thread);
+    tid = body.tid;
+    pid = body.pid;
+    take_event();
+  }
+}
+
+u32 new_thread_number() { return __atomic_add_fetch(&process().launch->threads, 1, __ATOMIC_RELAXED); }
+
+void record_turn(const Thread& from, const Thread& to, wire::TurnReason reason) {
+  if (!recording()) return;
+  Record record(wire::EventKind::kTurn, from.number, from.saved_tick_base, from.saved_regs.pc);
+  auto& body = record.append<wire::TurnBody>();
+  body.to_thread = to.number;
+  body.reason = reason;
+  record.commit();
+}
+
+}  // namespace detrec::guest::events

@@ -1,0 +1,188 @@
+#include <asm/errno.h>
+#include <asm/unistd_64.h>
+#include <linux/mman.h>
+
+#include "trace/guest/base/print.h"
+#include "trace/guest/base/syscall.h"
+#include "trace/guest/events/calls.h"
+#include "trace/guest/events/divergence.h"
+#include "trace/guest/events/input_hash.h"
+#include "trace/guest/events/mappings.h"
+#include "trace/guest/events/record.h"
+#include "trace/guest/memory/guest_map.h"
+#include "trace/guest/memory/guest_memory.h"
+#include "trace/guest/process.h"
+#include "trace/guest/run/replayed_turns.h"
+#include "trace/guest/run/ticks.h"
+#include "trace/guest/signal/signals.h"
+#include "trace/guest/syscall/ranges.h"
+
+namespace detrec::guest::events {
+namespace {
+
+struct Call {
+  i32 number;
+  syscall::Args args;
+  u32 input_hash;
+};
+
+const char* name_of(i32 number) {
+  const syscalls::SyscallRow* row = syscalls::find(number);
+  return row != nullptr ? row->name : "unknown";
+}
+
+/// The call's event, which must fit what the program asks for.
+const wire::EventHeader& expect_call(Turn& turn, const Call& call) {
+  const wire::EventHeader& event = expect_event(turn, wire::EventKind::kSyscall);
+  const auto& body = body_of<wire::SyscallBody>(event);
+  if (body.number != call.number)
+    diverge(turn, "the program calls %s; recorded: %s", name_of(call.number), name_of(body.number));
+  for (int i = 0; i < 6; ++i) {
+    if (body.args[i] == call.args[i]) continue;
+    diverge(turn, "%s with argument %d = 0x%lx; recorded: 0x%lx", name_of(call.number), i, call.args[i],
+            body.args[i]);
+  }
+  if (body.input_hash != call.input_hash)
+    diverge(turn, "%s passes other data in memory than recorded", name_of(call.number));
+  return event;
+}
+
+void write_range(Turn& turn, const wire::RangeHeader& range, const void* data) {
+  if (range.direction != wire::Direction::kIn || range.size == 0) return;
+  if (memory::touches_engine(range.address, range.address + range.size) ||
+      !memory::write_guest(turn, range.address, data, range.size))
+    diverge(turn, "recorded data for 0x%lx cannot be written there", range.address);
+}
+
+/// Writes what the call wrote, and takes the event with its kData records.
+void apply_ranges(Turn& turn, const wire::EventHeader& event) {
+  const auto& body = body_of<wire::SyscallBody>(event);
+  const u8* at = reinterpret_cast<const u8*>(&body + 1);
+  for (u32 i = 0; i < body.range_count; ++i) {
+    const auto& range = *reinterpret_cast<const wire::RangeHeader*>(at);
+    write_range(turn, range, &range + 1);
+    at += sizeof range + ((range.size + 7) & ~7u);
+  }
+  bool more = (event.flags & wire::kMoreData) != 0;
+  take_event();
+  while (more) {
+    const wire::EventHeader& data = next_event(turn);
+    if (data.kind != wire::EventKind::kData) diverge(turn, "the recording lacks data of an event");
+    const auto& range = body_of<wire::DataBody>(data).range;
+    write_range(turn, range, &range + 1);
+    more = (data.flags & wire::kMoreData) != 0;
+    take_event();
+  }
+}
+
+/// Calls about what the engine keeps itself.
+bool is_served_again(i32 number) {
+  switch (number) {
+    case __NR_mmap:
+    case __NR_munmap:
+    case __NR_mprotect:
+    case __NR_pkey_mprotect:
+    case __NR_mremap:
+    case __NR_brk:
+    case __NR_madvise:
+    case __NR_rt_sigaction:
+    case __NR_rt_sigprocmask:
+    case __NR_sigaltstack:
+    case __NR_arch_prctl:
+    case __NR_set_tid_address:
+    case __NR_set_robust_list:
+      return true;
+    default:
+      return false;
+  }
+}
+
+/// mmap at the recorded place; files come from the recording.
+SysResult map_again(Turn& turn, const Call& call, SysResult recorded) {
+  const syscall::Args& a = call.args;
+  auto flags = static_cast<u32>(a[3]);
+  if ((flags & (MAP_FIXED | MAP_FIXED_NOREPLACE)) == 0) flags |= MAP_FIXED_NOREPLACE;
+  // Nobody else sees the memory, and checkpoints must not share it.
+  flags = (flags & ~static_cast<u32>(MAP_TYPE | MAP_HUGETLB)) | MAP_PRIVATE | MAP_ANONYMOUS;
+  return memory::mmap(turn, static_cast<u64>(recorded), a[1], static_cast<u32>(a[2]), flags, -1, 0);
+}
+
+SysResult serve_again(Turn& turn, const Call& call, SysResult (*serve)(Turn&, i32)) {
+  if (call.number == __NR_mmap && next_event(turn).kind == wire::EventKind::kMapping) replay_mapping(turn);
+  const wire::EventHeader& event = expect_call(turn, call);
+  SysResult recorded = body_of<wire::SyscallBody>(event).result;
+  SysResult result = recorded;
+  bool brk_refused = call.number == __NR_brk && static_cast<u64>(recorded) != call.args[0];
+  if (!failed(recorded) && !brk_refused) {
+    memory::force_place(static_cast<u64>(recorded));
+    if (call.number != __NR_mmap) result = serve(turn, call.number);
+    if (call.number == __NR_mmap && (call.args[3] & MAP_ANONYMOUS) != 0)
+      result = map_again(turn, call, recorded);
+    memory::force_place(0);
+  }
+  if (result != recorded)
+    diverge(turn, "%s gives %ld; recorded: %ld", name_of(call.number), result, recorded);
+  take_event();
+  return result;
+}
+
+/// The image that the recorded execve started: a fresh engine takes the events that follow.
+[[noreturn]] void start_next_image(Turn& turn) {
+  char launch_fd[16];
+  format(launch_fd, sizeof launch_fd, "%d", process().own_fds[kLaunchFd]);
+  const char* argv[] = {"detrec-guest", launch_fd, "", "", nullptr};
+  const char* envp[] = {nullptr};
+  constexpr u64 kEmptyPath = 0x1000;
+  u64 none = 0;
+  raw_syscall(__NR_rt_sigprocmask, 2, arg(&none), 0, sizeof none);
+  SysResult r = raw_syscall(__NR_execveat, static_cast<u64>(process().own_fds[kImageFd]), arg(""), arg(argv),
+                            arg(envp), kEmptyPath);
+  diverge(turn, "the engine cannot be started again: error %ld", -r);
+}
+
+bool is_interruption(SysResult r) {
+  return r == -EINTR || (r <= signal::kERestartSys && r >= signal::kERestartBlock);
+}
+
+}  // namespace
+
+SysResult replay_call(Turn& turn, i32 number, SysResult (*serve)(Turn&, i32)) {
+  if (number == __NR_exit || number == __NR_exit_group) return serve(turn, number);
+  Call call{number, known_arguments(turn, number), 0};
+  syscalls::Before before;
+  syscalls::capture_before(number, call.args.value, syscall::guest_reader(), before);
+  call.input_hash = input_hash(number, call.args, before);
+  while (run::turn_passes_in_call(turn)) run::pass_turn(turn);
+  wire::EventKind next = next_event(turn).kind;
+  bool executes = number == __NR_execve || number == __NR_execveat;
+  if (executes && (next == wire::EventKind::kMapping || next == wire::EventKind::kStart))
+    start_next_image(turn);
+  if (is_served_again(number)) return serve_again(turn, call, serve);
+  if (number == __NR_clone && next == wire::EventKind::kThread) {
+    SysResult result = serve(turn, number);
+    SysResult recorded = body_of<wire::SyscallBody>(expect_call(turn, call)).result;
+    if (result != recorded) diverge(turn, "clone gives %ld; recorded: %ld", result, recorded);
+    take_event();
+    return result;
+  }
+  const wire::EventHeader& event = expect_call(turn, call);
+  SysResult result = body_of<wire::SyscallBody>(event).result;
+  apply_ranges(turn, event);
+  if (is_interruption(result)) signal::keep_mask_of_call(turn, number);
+  return result;
+}
+
+void exchange_sigreturn(Turn& turn) {
+  if (recording()) {
+    Record record(wire::EventKind::kSyscall, turn.thread().number, turn.ticks(), turn.regs().pc);
+    record.append<wire::SyscallBody>().number = __NR_rt_sigreturn;
+    record.commit();
+  } else if (replaying()) {
+    const wire::EventHeader& event = expect_event(turn, wire::EventKind::kSyscall);
+    if (body_of<wire::SyscallBody>(event).number != __NR_rt_sigreturn)
+      diverge(turn, "the program calls rt_sigreturn; recorded: another call");
+    take_event();
+  }
+}
+
+}  // namespace detrec::guest::events

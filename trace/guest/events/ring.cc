@@ -1,0 +1,108 @@
+#include "trace/guest/events/ring.h"
+
+#include <linux/mman.h>
+
+#include "trace/guest/base/layout.h"
+#include "trace/guest/base/print.h"
+#include "trace/guest/base/syscall.h"
+#include "trace/guest/events/mode.h"
+
+namespace detrec::guest::events {
+namespace {
+
+constexpr u64 kFutexWait = 0, kFutexWake = 1;
+
+wire::RingControl* control = nullptr;
+u8* data = nullptr;
+u64 ring_bytes = 0;
+u64 position = 0;  ///< the writer's `written`, or the reader's `read`
+u64 known = 0;     ///< the other side's position as last seen
+
+u64 load(const u64& word) { return __atomic_load_n(&word, __ATOMIC_ACQUIRE); }
+
+/// Sleeps until the other side moves, or for a nap: the other side wakes only whom it is about to need.
+void nap(u32& waits) {
+  const i64 patience[2] = {0, static_cast<i64>(wire::kNapNs)};  // struct timespec
+  __atomic_store_n(&waits, 1, __ATOMIC_SEQ_CST);
+  raw_syscall(__NR_futex, arg(&waits), kFutexWait, 1, arg(patience));
+  __atomic_store_n(&waits, 0, __ATOMIC_RELAXED);
+}
+
+void wake(u32& waits) {
+  if (__atomic_exchange_n(&waits, 0, __ATOMIC_SEQ_CST) != 0)
+    raw_syscall(__NR_futex, arg(&waits), kFutexWake, 1);
+}
+
+void map_part(u64 at, u64 bytes, i32 fd, u64 offset) {
+  SysResult r = raw_syscall(__NR_mmap, at, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED_NOREPLACE,
+                            static_cast<u64>(fd), offset);
+  if (static_cast<u64>(r) != at) DETREC_PANIC("cannot map the ring: error %ld", -r);
+}
+
+}  // namespace
+
+void start_ring(const wire::Launch& launch, i32 fd) {
+  if (launch.mode == wire::ChannelMode::kNone) return;
+  ring_bytes = launch.ring_bytes;
+  map_part(kRingAddress, wire::kChannelPage + ring_bytes, fd, launch.ring_offset);
+  map_part(kRingAddress + wire::kChannelPage + ring_bytes, ring_bytes, fd,
+           launch.ring_offset + wire::kChannelPage);
+  control = reinterpret_cast<wire::RingControl*>(kRingAddress);
+  data = reinterpret_cast<u8*>(kRingAddress + wire::kChannelPage);
+  current_mode = launch.mode;
+  // An execve goes on where the image before it has stopped.
+  position = load(recording() ? control->written : control->read);
+  known = load(recording() ? control->read : control->written);
+}
+
+void leave_ring() {
+  if (control == nullptr) return;
+  raw_syscall(__NR_munmap, kRingAddress, wire::kChannelPage + 2 * ring_bytes);
+  control = nullptr;
+  current_mode = wire::ChannelMode::kNone;
+}
+
+u8* reserve_record() {
+  while (ring_bytes - (position - known) < wire::kMaxRecordBytes) {
+    known = load(control->read);
+    if (ring_bytes - (position - known) >= wire::kMaxRecordBytes) break;
+    wake(control->reader_waits);
+    nap(control->writer_waits);
+  }
+  return data + (position & (ring_bytes - 1));
+}
+
+void commit_record(u64 bytes) {
+  position += bytes;
+  __atomic_store_n(&control->written, position, __ATOMIC_RELEASE);
+  if (position - known > ring_bytes / 2) {
+    known = load(control->read);
+    if (position - known > ring_bytes / 2) wake(control->reader_waits);
+  }
+}
+
+const wire::EventHeader* peek_record() {
+  while (position == known) {
+    known = load(control->written);
+    if (position != known) break;
+    if (__atomic_load_n(&control->ended, __ATOMIC_ACQUIRE) != 0) {
+      known = load(control->written);
+      if (position == known) return nullptr;
+      break;
+    }
+    wake(control->writer_waits);
+    nap(control->reader_waits);
+  }
+  return reinterpret_cast<const wire::EventHeader*>(data + (position & (ring_bytes - 1)));
+}
+
+void consume_record() {
+  position += reinterpret_cast<const wire::EventHeader*>(data + (position & (ring_bytes - 1)))->size;
+  __atomic_store_n(&control->read, position, __ATOMIC_RELEASE);
+  if (known - position < ring_bytes / 2 && __atomic_load_n(&control->writer_waits, __ATOMIC_RELAXED) != 0) {
+    known = load(control->written);
+    if (known - position < ring_bytes / 2) wake(control->writer_waits);
+  }
+}
+
+}  // namespace detrec::guest::events
