@@ -2,16 +2,23 @@
 // [probe_begin, probe_end); registers are then as at the faulting instruction.
 
     .text
-    .globl probe_begin, probe_end, probe_failed, probe_copy
+    .globl probe_begin, probe_end, probe_failed, probe_copy, probe_word
 
+probe_begin:
 // u64 probe_copy(void* to, const void* from, u64 n): bytes left uncopied, 0 on success.
 probe_copy:
     mov %rdx, %rcx
-probe_begin:
     rep movsb
-probe_end:
     xor %eax, %eax
     ret
+// u64 probe_word(void* to, const void* from): 8 bytes at once or none; 0 on success.
+probe_word:
+    mov $8, %ecx
+    mov (%rsi), %rax
+    mov %rax, (%rdi)
+    xor %eax, %eax
+    ret
+probe_end:
 probe_failed:
     mov %rcx, %rax
     ret

@@ -14,6 +14,9 @@ extern "C" char probe_begin[], probe_end[], probe_failed[];
 /// Copies n bytes; returns the number of bytes NOT copied (0 = success), like the kernel's copy_from_user.
 extern "C" u64 probe_copy(void* to, const void* from, u64 n);
 
+/// Copies 8 bytes with one load and one store, as a push does: all or nothing. 0 on success.
+extern "C" u64 probe_word(void* to, const void* from);
+
 inline bool read_guest(void* to, GuestAddr from, u64 n) {
   return probe_copy(to, reinterpret_cast<const void*>(from), n) == 0;
 }

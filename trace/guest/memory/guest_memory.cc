@@ -9,7 +9,9 @@ bool write_guest(Turn& turn, GuestAddr to, const void* from, u64 n) {
   if (n == 0) return true;
   if (to + n < to || touches_engine(to, to + n)) return false;
   translate::before_write(turn, to, to + n);
-  return probe_copy(reinterpret_cast<void*>(to), from, n) == 0;
+  auto* target = reinterpret_cast<void*>(to);
+  if (n == sizeof(u64)) return probe_word(target, from) == 0;
+  return probe_copy(target, from, n) == 0;
 }
 
 }  // namespace detrec::guest::memory

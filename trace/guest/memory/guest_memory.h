@@ -7,7 +7,8 @@
 namespace detrec::guest::memory {
 
 /// Writes n bytes to the guest; false when some of it is not writable by the guest (-EFAULT for the caller; a
-/// prefix may be written). Tells the translator first, and (later) watchpoints.
+/// prefix may be written, but of 8 bytes all or nothing). Tells the translator first, and (later)
+/// watchpoints.
 bool write_guest(Turn& turn, GuestAddr to, const void* from, u64 n);
 
 template <class T>

@@ -23,7 +23,7 @@ extern "C" u32 quick_indirect() {
     rsp += 8 + site.stub;
   } else if (c.exit_kind == ExitKind::kIndirectCall) {
     // A stack that cannot be written, or holds translated code, is left to the common way.
-    if (probe_copy(reinterpret_cast<void*>(rsp - 8), &site.pc, 8) != 0) return 0;
+    if (probe_word(reinterpret_cast<void*>(rsp - 8), &site.pc) != 0) return 0;
     rsp -= 8;
   }
   c.resume = raw(entry);

@@ -26,6 +26,12 @@ void mend_pointer(Turn& turn, GuestAddr where, u32 size) {
   if (mended != pointer) memory::write_guest(turn, where, &mended, size);
 }
 
+/// Without REX.W, fxsave and xsave store the lower half of the pointer, and a selector behind it.
+u32 pointer_size(const Insn& insn) {
+  constexpr u8 kRexW = 8;
+  return (insn.rex & kRexW) != 0 ? 8 : 4;
+}
+
 void mend_xsave_header(Turn& turn, GuestAddr area) {
   constexpr u64 kXstateBv = 512, kXcompBv = 520, kCompacted = 1ull << 63;
   u64 requested = (turn.gpr(kRdx) << 32 | static_cast<u32>(turn.gpr(kRax))) & guest_xcr0();
@@ -52,10 +58,10 @@ void mend_saved_state(Turn& turn, const Insn& insn) {
       break;
     }
     case Special::kFxsave:
-      mend_pointer(turn, at + kFxPointer, 8);
+      mend_pointer(turn, at + kFxPointer, pointer_size(insn));
       break;
     case Special::kXsave:
-      if ((turn.gpr(kRax) & 1) != 0) mend_pointer(turn, at + kFxPointer, 8);
+      if ((turn.gpr(kRax) & 1) != 0) mend_pointer(turn, at + kFxPointer, pointer_size(insn));
       if (insn.opcode == 0xae && (insn.modrm >> 3 & 7) == 4) mend_xsave_header(turn, at);
       break;
     default:
