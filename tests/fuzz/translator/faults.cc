@@ -14,6 +14,8 @@
 #include "trace/guest/base/layout.h"
 #include "trace/guest/decode/insn.h"
 
+extern "C" char __executable_start[], _end[];  // the linker's
+
 namespace detrec::fuzz {
 namespace {
 
@@ -23,7 +25,7 @@ volatile bool running = false;
 volatile int watchdog_rounds = 0;
 
 constexpr std::size_t kMostFaults = 30;
-constexpr int kWatchdogRounds = 4;
+constexpr int kWatchdogRounds = 10;
 constexpr int kWatchdogMicroseconds = 60'000;
 
 constexpr int kGregs[16] = {REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP, REG_RSI, REG_RDI,
@@ -107,9 +109,14 @@ bool is_straddling_return(const Fault& fault) {
          insn.branch == guest::Branch::kRet;
 }
 
+/// A wild jump into this program itself, which holds addresses that differ from run to run.
+bool is_own_image(u64 pc) {
+  return pc >= reinterpret_cast<u64>(__executable_start) && pc < reinterpret_cast<u64>(_end);
+}
+
 bool is_comparable(const Fault& fault) {
-  return !is_engine_memory(fault.address) && !is_engine_memory(fault.pc) && !is_engine_memory(fault.x87[1]) &&
-         (fault.flags & kTrapFlag) == 0 && !is_straddling_return(fault);
+  return !is_own_image(fault.pc) && !is_engine_memory(fault.address) && !is_engine_memory(fault.pc) &&
+         !is_engine_memory(fault.x87[1]) && (fault.flags & kTrapFlag) == 0 && !is_straddling_return(fault);
 }
 
 void abandon(ucontext_t& context, Outcome::End end) {
@@ -131,6 +138,7 @@ void on_watchdog(ucontext_t& context) {
 /// Called by handler_entry.
 extern "C" void on_signal(int signo, siginfo_t* info, void* raw_context) {
   ucontext_t& context = *static_cast<ucontext_t*>(raw_context);
+  if (signo == SIGALRM) return;
   if (signo == SIGPROF) return on_watchdog(context);
   if (!running) {
     std::fprintf(stderr, "random_code: signal %d at %llx, address %p\n", signo,
@@ -147,7 +155,7 @@ const char* name(Outcome::End end) {
   return kNames[static_cast<unsigned>(end)];
 }
 
-void start_handlers(bool watchdog) {
+void start_handlers(bool watchdog, unsigned interrupt_every) {
   constexpr std::size_t kHandlerStack = 256 * 1024;
   outcome.faults.reserve(kMostFaults + 1);
   stack_t stack{};
@@ -158,11 +166,14 @@ void start_handlers(bool watchdog) {
   action.sa_sigaction = reinterpret_cast<void (*)(int, siginfo_t*, void*)>(&handler_entry);
   action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART;
   sigfillset(&action.sa_mask);
-  for (const int signo : {SIGSEGV, SIGILL, SIGFPE, SIGBUS, SIGTRAP, SIGPROF})
+  for (const int signo : {SIGSEGV, SIGILL, SIGFPE, SIGBUS, SIGTRAP, SIGPROF, SIGALRM})
     sigaction(signo, &action, nullptr);
   itimerval interval{};
   interval.it_interval.tv_usec = interval.it_value.tv_usec = kWatchdogMicroseconds;
   if (watchdog) setitimer(ITIMER_PROF, &interval, nullptr);
+  itimerval often{};
+  often.it_interval.tv_usec = often.it_value.tv_usec = interrupt_every;
+  if (interrupt_every != 0) setitimer(ITIMER_REAL, &often, nullptr);
 }
 
 const Outcome& run_watched(u64 seed) {

@@ -33,8 +33,8 @@ struct Outcome {
 const char* name(Outcome::End end);
 
 /// Installs the handlers, on a stack of their own, and starts the watchdog, which also interrupts the code
-/// now and then.
-void start_handlers(bool watchdog);
+/// now and then; and a timer that interrupts it every so many microseconds (0: none).
+void start_handlers(bool watchdog, unsigned interrupt_every);
 
 /// Runs entry_state. Its result is in exit_state, if the end is kLeft.
 /// `seed` says which flags the code goes on with after a fault.

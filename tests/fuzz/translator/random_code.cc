@@ -2,7 +2,7 @@
 // must be the same.
 //
 //     random_code --seed N [--first N] [--count N] [--place NAME]... [--drop ITEM,...] [--skip NUMBER,...]
-//     [--verbose] [--exotic]
+//     [--verbose] [--exotic] [--interrupt MICROSECONDS]
 //
 // --place        only these placements (low, low-writable, low-busy, low-alias, high, high-writable,
 // high-busy)
@@ -10,6 +10,7 @@
 // --skip         do not run these sequences
 // --verbose      print items, code, faults and the whole final state
 // --no-watchdog  no signals from outside
+// --interrupt    a signal from outside so often
 // --exotic       more instructions that store or load processor state; ID and NT
 #include <unistd.h>
 
@@ -38,6 +39,7 @@ struct Options {
   bool verbose = false;
   bool exotic = false;
   bool watchdog = true;
+  unsigned interrupt_every = 0;
 };
 
 struct Sequence {
@@ -175,6 +177,19 @@ void print_outcome(const Outcome& outcome, const VectorState& v) {
   print_areas();
 }
 
+/// A repeated store that overwrites itself: the processor stops at its new self, translated code when it is
+/// done.
+bool overwrote_string_store(const Sequence& s) {
+  for (std::size_t i = 0; i < s.program.items.size(); ++i) {
+    if (s.program.items[i].dropped || s.program.items[i].what != "string") continue;
+    for (u64 at = s.layout.item_address[i]; at < s.layout.item_address[i + 1]; ++at) {
+      const u8 written = s.layout.code[at - s.layout.item_address[0]];
+      if (is_code(at) && *reinterpret_cast<const u8*>(at) != written) return true;
+    }
+  }
+  return false;
+}
+
 void run_one(const Options& options, u64 number) {
   if (number < options.skipped.size() && options.skipped[number]) return;
   const Sequence s = make_sequence(options, number);
@@ -183,7 +198,8 @@ void run_one(const Options& options, u64 number) {
     std::fflush(stdout);
   }
   std::memset(exit_state.xsave, 0, sizeof exit_state.xsave);
-  const Outcome& outcome = run_watched(s.seed);
+  Outcome outcome = run_watched(s.seed);
+  if (overwrote_string_store(s)) outcome.end = Outcome::End::kOutside;
   u64 hash = hash_bytes(outcome.faults.data(), outcome.faults.size() * sizeof(Fault));
   VectorState vectors{};
   if (outcome.end == Outcome::End::kLeft) {
@@ -240,6 +256,8 @@ Options parse(int argc, char** argv) {
       options.first = std::strtoull(value, nullptr, 10);
     } else if (option == "--count") {
       options.count = std::strtoull(value, nullptr, 10);
+    } else if (option == "--interrupt") {
+      options.interrupt_every = static_cast<unsigned>(std::strtoul(value, nullptr, 10));
     } else if (option == "--drop") {
       options.dropped = parse_list(value);
     } else if (option == "--skip") {
@@ -262,7 +280,7 @@ int main(int argc, char** argv) {
   start_cpu_state();
   map_areas();
   map_code();
-  start_handlers(options.watchdog);
+  start_handlers(options.watchdog, options.interrupt_every);
   for (u64 i = 0; i < options.count; ++i) run_one(options, options.first + i);
   return 0;
 }
