@@ -54,8 +54,16 @@ int main(void) {
   for (int round = 0; round < 3; round++) {
     for (int i = 0; i < 8; i++) EXPECT_EQ(mprotect(area + i * kPage, kPage, (i + round) & 7), 0);
     for (int i = 0; i < 8; i++) {
-      printf("protection %d: %c%c%c\n", (i + round) & 7, try_read(area + i * kPage + 9),
-             try_write(area + i * kPage + 9), try_execute(area + i * kPage + 9));
+      char* at = area + i * kPage + 9;
+      int protection = (i + round) & 7;
+      char read = try_read(at), write = try_write(at), execute = try_execute(at);
+      if (protection == PROT_EXEC) {
+        // Whether that can be read depends on the processor's protection keys; where not, both faults name
+        // them.
+        EXPECT((read == 'r' && write == '2') || (read == '4' && write == '4'));
+        read = write = '-';
+      }
+      printf("protection %d: %c%c%c\n", protection, read, write, execute);
     }
   }
   EXPECT_EQ(mprotect(area, 9 * kPage, PROT_READ | PROT_WRITE), 0);
