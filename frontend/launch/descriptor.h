@@ -22,6 +22,8 @@ class Descriptor {
   }
 
   int number() const { return number_; }
+  /// Gives the descriptor away.
+  int release() { return std::exchange(number_, -1); }
   bool valid() const { return number_ >= 0; }
 
  private:

@@ -18,6 +18,10 @@
 namespace detrec::frontend {
 namespace {
 
+constexpr std::uint64_t kRingOffset =
+    (sizeof(wire::Launch) + wire::kChannelPage - 1) / wire::kChannelPage * wire::kChannelPage;
+constexpr std::uint64_t kRingBytes = 16u << 20;
+
 Error launch_error(const char* what) { return Error{kExitOwnFailure, std::strerror(errno), what}; }
 
 int create_memory_file() {
@@ -54,12 +58,16 @@ LaunchPage::~LaunchPage() {
   if (launch_ != nullptr) munmap(launch_, sizeof *launch_);
 }
 
-Result<LaunchPage> LaunchPage::create(const RunOptions& options, const EngineImage& engine) {
+Result<LaunchPage> LaunchPage::create(const RunOptions& options, const EngineImage& engine,
+                                      wire::ChannelMode mode) {
+  const bool has_ring = mode != wire::ChannelMode::kNone;
   Descriptor low(create_memory_file());
   if (!low.valid()) return launch_error("memfd_create");
   Descriptor descriptor = move_to_high_number(std::move(low));
   if (!descriptor.valid()) return launch_error("the launch page's descriptor");
-  if (!grow_despite_limit(descriptor.number(), sizeof(wire::Launch))) return launch_error("ftruncate");
+  if (!grow_despite_limit(descriptor.number(),
+                          static_cast<off_t>(kRingOffset + (has_ring ? wire::kChannelPage + kRingBytes : 0))))
+    return launch_error("ftruncate");
   void* memory =
       mmap(nullptr, sizeof(wire::Launch), PROT_READ | PROT_WRITE, MAP_SHARED, descriptor.number(), 0);
   if (memory == MAP_FAILED) return launch_error("mmap");
@@ -69,6 +77,10 @@ Result<LaunchPage> LaunchPage::create(const RunOptions& options, const EngineIma
   launch->version = wire::kLaunchVersion;
   launch->engine_fd = engine.descriptor();
   launch->launch_fd = descriptor.number();
+  launch->mode = mode;
+  launch->content_fd = -1;
+  launch->ring_offset = has_ring ? kRingOffset : 0;
+  launch->ring_bytes = has_ring ? kRingBytes : 0;
   launch->stop_ticks = options.stop_at ? options.stop_at->ticks.value : wire::kNoTicks;
   launch->stop_pc = options.stop_at ? options.stop_at->pc.value : 0;
   launch->slice_ticks = options.slice ? options.slice->ticks.value : 0;

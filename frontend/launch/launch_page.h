@@ -12,8 +12,10 @@ namespace detrec::frontend {
 /// Owns the memfd and its mapping. What the engine writes survives the engine.
 class LaunchPage {
  public:
-  /// Creates the page and fills in the options; the descriptor is close-on-exec and has a high number.
-  static Result<LaunchPage> create(const RunOptions& options, const EngineImage& engine);
+  /// Creates the page and fills in the options; the descriptor is close-on-exec and has a high number. For
+  /// recording and replaying the ring of events follows the page.
+  static Result<LaunchPage> create(const RunOptions& options, const EngineImage& engine,
+                                   wire::ChannelMode mode = wire::ChannelMode::kNone);
 
   LaunchPage(LaunchPage&& other) noexcept;
   LaunchPage& operator=(LaunchPage&&) = delete;

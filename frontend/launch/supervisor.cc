@@ -109,11 +109,14 @@ int supervise(pid_t child) {
 }
 
 [[noreturn]] void become_engine(const EngineImage& engine, LaunchPage& page, const InheritedState& inherited,
-                                pid_t parent, char* const* argv) {
+                                pid_t parent, char* const* argv, const Attachments& attachments) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(kExitOwnFailure);  // it died before the request was made
   fcntl(engine.descriptor(), F_SETFD, 0);
   fcntl(page.descriptor(), F_SETFD, 0);
+  for (const int kept : {attachments.control, attachments.content}) {
+    if (kept >= 0) fcntl(kept, F_SETFD, 0);
+  }
   inherited.give_back();
   fexecve(engine.descriptor(), argv, environ);
   const int error = errno;
@@ -123,8 +126,10 @@ int supervise(pid_t child) {
 }  // namespace
 
 Result<int> run_engine(const EngineImage& engine, LaunchPage& page, const std::string& guest_path,
-                       const std::vector<std::string>& guest_argv) {
-  std::vector<std::string> words = {"detrec-guest", std::to_string(page.descriptor()), guest_path};
+                       const std::vector<std::string>& guest_argv, const Attachments& attachments) {
+  std::string descriptors = std::to_string(page.descriptor());
+  if (attachments.control >= 0) descriptors += ":" + std::to_string(attachments.control);
+  std::vector<std::string> words = {"detrec-guest", std::move(descriptors), guest_path};
   words.insert(words.end(), guest_argv.begin(), guest_argv.end());
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());
@@ -134,7 +139,8 @@ Result<int> run_engine(const EngineImage& engine, LaunchPage& page, const std::s
   const pid_t parent = getpid();
   const pid_t child = fork();
   if (child < 0) return Error{kExitOwnFailure, std::strerror(errno), "fork"};
-  if (child == 0) become_engine(engine, page, inherited, parent, argv.data());
+  if (child == 0) become_engine(engine, page, inherited, parent, argv.data(), attachments);
+  attachments.on_started(child);
   return supervise(child);
 }
 

@@ -1,6 +1,7 @@
 // Starts the engine in a child process and stands in for it towards the shell: signals, job control, exit.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,14 @@
 
 namespace detrec::frontend {
 
+/// What recording and replaying add to a run.
+struct Attachments {
+  int control = -1;  ///< recording: the engine's end of the control socket
+  int content = -1;  ///< replay: the content memfd
+  /// Called in detrec once the child exists, all signals blocked.
+  std::function<void(pid_t child)> on_started = [](pid_t) {};
+};
+
 /// Runs `guest_path` with `guest_argv` under the engine and waits for its end; returns the wait status (man 2
 /// wait).
 ///
@@ -18,9 +27,10 @@ namespace detrec::frontend {
 /// detrec. Signals that a process sends to detrec are passed on; signals of the terminal reach the child
 /// directly. When the child stops, detrec stops, and both go on together.
 ///
-/// Must be called at most once, from a process with one thread: the calling thread keeps all signals blocked
-/// after it. A child that cannot execute the engine leaves the reason in the page (phase kFailed).
+/// Must be called at most once, from a process with one thread: the calling thread, and those that on_started
+/// makes, keep all signals blocked after it. A child that cannot execute the engine leaves the reason in the
+/// page (phase kFailed).
 Result<int> run_engine(const EngineImage& engine, LaunchPage& page, const std::string& guest_path,
-                       const std::vector<std::string>& guest_argv);
+                       const std::vector<std::string>& guest_argv, const Attachments& attachments = {});
 
 }  // namespace detrec::frontend
