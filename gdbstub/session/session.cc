@@ -241,7 +241,13 @@ void Session::finish_monitor(const Status& status) {
   state_ = State::kStill;
   // It may have moved the Target, maybe to where the chosen thread does not exist.
   last_stop_ = {target_.current_thread(), StepDone{}};
-  if (connected()) send_packet(*Reply::of(status).payload);
+  if (connected() && status) {
+    send_packet("OK");
+  } else if (connected()) {
+    // gdb 13 cannot read an E.message here; text and a number is what gdbserver sends, too.
+    send_console(to_string(status.error()) + '\n');
+    send_packet(*Reply::error_code(status.error().code).payload);
+  }
   drain();
 }
 
