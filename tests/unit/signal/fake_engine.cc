@@ -11,6 +11,8 @@
 
 #include "trace/guest/base/print.h"
 #include "trace/guest/base/probe.h"
+#include "trace/guest/events/divergence.h"
+#include "trace/guest/events/exchange.h"
 #include "trace/guest/memory/guest_memory.h"
 #include "trace/guest/process.h"
 #include "trace/guest/run/cpu_model.h"
@@ -88,6 +90,15 @@ FaultAction classify_fault(Turn&, int, u64& fault_address, bool write, u64) {
   return test::fake_run().answer;
 }
 }  // namespace run
+
+// Nothing is recorded or replayed here.
+namespace events {
+const wire::EventHeader& next_event(Turn&) { abort(); }
+void exchange_signal(Turn&, SignalInfo&, bool) {}
+void exchange_exit(Turn&, wire::ExitCause, i32) {}
+}  // namespace events
+
+u64 Turn::ticks() const { return 0; }
 
 namespace test {
 namespace {

@@ -10,6 +10,7 @@
 #include "trace/guest/base/arena.h"
 #include "trace/guest/base/layout.h"
 #include "trace/guest/base/syscall.h"
+#include "trace/guest/events/exchange.h"
 #include "trace/guest/memory/guest_memory.h"
 #include "trace/guest/syscall/blocking.h"
 
@@ -53,6 +54,10 @@ SysResult kernel_wait(Turn&, long nr, const Args& args) {
 }
 
 }  // namespace syscall
+
+namespace events {
+void record_turn(const Thread&, const Thread&, wire::TurnReason) {}
+}  // namespace events
 
 namespace test {
 

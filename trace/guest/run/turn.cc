@@ -53,7 +53,7 @@ bool take_or_queue(Thread& thread, Waiter& waiter) {
 }
 
 void load(Thread& thread) {
-  if (line.last != nullptr && line.last != &thread)
+  if (events::recording() && line.last != nullptr && line.last != &thread)
     events::record_turn(*line.last, thread, reason_of(*line.last));
   Context& ctx = context();
   line.calls_in_turn = 0;
