@@ -53,7 +53,8 @@ Reply insert_breakpoint(Session& session, Cursor args) {
   if (is_unknown_type(args)) return Reply::empty();
   const auto spec = read_spec(args);
   if (!spec) return malformed();
-  if (is_empty_or_wraps(*spec)) return Reply::error({0, "a watched range must not be empty or wrap around"});
+  if (spec->is_watch() && is_empty_or_wraps(*spec))
+    return Reply::error({0, "a watched range must not be empty or wrap around"});
   Breakpoint breakpoint{*spec, {}};
   if (!read_conditions(args, breakpoint.conditions)) return malformed();
   if (const auto status = session.target().check_breakpoint(*spec); !status)
