@@ -73,4 +73,7 @@ class RecordingTable {
   Map values_;
 };
 
+/// A JSON array of strings, as tables keep argument lists. Bytes that are not UTF-8 become U+FFFD.
+std::string to_json_array(const std::vector<std::string>& words);
+
 }  // namespace detrec::storage

@@ -39,6 +39,7 @@ struct EncodedChunk {
   std::uint64_t raw_size = 0;    ///< of all streams, before compression
   std::uint64_t coded_size = 0;  ///< stored bytes without the payload stream
   std::uint32_t crc = 0;         ///< CRC-32 (zlib's) of `data`
+  KindUsages usages{};
   std::vector<std::byte> data;
 };
 
@@ -59,9 +60,6 @@ class ChunkEncoder {
 
   /// Compresses what was added, and starts afresh. Needs !empty(). kIo when there is no memory.
   Result<EncodedChunk> finish();
-
-  /// Sums over all chunks of this encoder.
-  const KindUsages& usages() const;
 
  private:
   struct State;

@@ -153,7 +153,7 @@ TEST(EventView, RefusesBadRanges) {
             "the data of a range does not fit its record");
   EXPECT_EQ(refusal(buffer, set<std::uint32_t>(kRange + 8, 2)), "the data of a range does not fit its record")
       << "padding that is not zero";
-  EXPECT_EQ(refusal(buffer, set<std::uint32_t>(kRange + 12, 3)), "a range has an unknown direction");
+  EXPECT_EQ(refusal(buffer, set<std::uint32_t>(kRange + 12, 4)), "a range has an unknown direction");
 }
 
 TEST(EventView, RefusesBadStarts) {

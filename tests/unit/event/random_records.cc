@@ -40,7 +40,7 @@ void RandomRecords::add_syscall(RecordBuffer& to) {
     RangeData range;
     range.address.value = often() ? body.args[below(6)] : number() >> 20;
     if (range.address.value > ~std::uint64_t{0} - (1u << 20)) range.address.value -= 1u << 20;
-    range.direction = often() ? wire::Direction::kIn : static_cast<wire::Direction>(below(3));
+    range.direction = often() ? wire::Direction::kIn : static_cast<wire::Direction>(below(4));
     range.data = contents.back();
     ranges.push_back(range);
   }

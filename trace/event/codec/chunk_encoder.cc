@@ -49,7 +49,6 @@ struct ChunkEncoder::State {
   Prediction expected;
   EncodedChunk chunk;
   std::uint64_t marked_time = 0;
-  KindUsages usages{};
   int level;
   std::unique_ptr<ZSTD_CCtx, FreeCompressor> compressor{ZSTD_createCCtx()};
 
@@ -236,7 +235,7 @@ void ChunkEncoder::add(const EventView& record, EventNumber number, WallTime tim
   state.add_header(record);
   state.add_body(record);
 
-  KindUsage& usage = state.usages[static_cast<std::size_t>(record.kind())];
+  KindUsage& usage = state.chunk.usages[static_cast<std::size_t>(record.kind())];
   ++usage.records;
   usage.coded_bytes += state.meta.size() + state.noise.size() - coded_before;
   usage.payload_bytes += state.payload.size() - payload_before;
@@ -269,7 +268,5 @@ Result<EncodedChunk> ChunkEncoder::finish() {
   state.expected = {};
   return finished;
 }
-
-const KindUsages& ChunkEncoder::usages() const { return state_->usages; }
 
 }  // namespace detrec::event

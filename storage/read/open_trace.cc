@@ -1,0 +1,104 @@
+#include "storage/read/open_trace.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+#include "storage/schema.h"
+
+namespace detrec::storage {
+namespace {
+
+// Of an SQLite file's first page: https://www.sqlite.org/fileformat2.html#the_database_header
+constexpr std::size_t kHeaderBytes = 100;
+constexpr std::string_view kMagic("SQLite format 3\0", 16);
+constexpr std::size_t kPageSizeAt = 16, kChangeAt = 24, kPagesAt = 28, kValidForAt = 92;
+
+std::uint32_t big_endian(std::span<const unsigned char> bytes) {
+  std::uint32_t value = 0;
+  for (const unsigned char byte : bytes) value = value << 8 | byte;
+  return value;
+}
+
+bool has_journal(const std::filesystem::path& path) {
+  struct stat status;
+  return ::stat((path.string() + "-wal").c_str(), &status) == 0 && status.st_size > 0;
+}
+
+/// Looks at the file's first bytes: SQLite itself takes an empty file for an empty database, and finds a
+/// missing end only when it gets there.
+Status check_file(const std::filesystem::path& path) {
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return Error{errno == ENOENT ? ErrorCode::kNotFound : ErrorCode::kIo, std::strerror(errno), {}};
+  struct stat status {};
+  std::array<unsigned char, kHeaderBytes> header{};
+  const bool readable = ::fstat(fd, &status) == 0;
+  const ssize_t size = ::pread(fd, header.data(), header.size(), 0);
+  const int code = errno;
+  ::close(fd);
+  if (readable && S_ISDIR(status.st_mode)) return Error{ErrorCode::kInvalid, "it is a directory", {}};
+  if (!readable || size < 0) return Error{ErrorCode::kIo, std::strerror(code), {}};
+  if (size == 0) {
+    // What a recorder leaves that was killed before its first transaction was in the file itself.
+    if (has_journal(path)) return Done{};
+    return Error{ErrorCode::kInvalid, "it is empty", {}};
+  }
+  if (size < static_cast<ssize_t>(kHeaderBytes) ||
+      std::memcmp(header.data(), kMagic.data(), kMagic.size()) != 0)
+    return Error{ErrorCode::kInvalid, "it is not a trace", {}};
+  const auto field = [&](std::size_t at) { return big_endian(std::span(header).subspan(at, 4)); };
+  std::uint64_t page = big_endian(std::span(header).subspan(kPageSizeAt, 2));
+  if (page == 1) page = 65536;
+  const bool count_valid = field(kChangeAt) == field(kValidForAt);
+  if (!has_journal(path) && count_valid &&
+      static_cast<std::uint64_t>(status.st_size) < field(kPagesAt) * page)
+    return Error{ErrorCode::kInvalid, "it is cut off: its end is missing", {}};
+  return Done{};
+}
+
+/// A file: URI for a path, with SQLite's `immutable`.
+std::string immutable_uri(const std::filesystem::path& path) {
+  constexpr char kHex[] = "0123456789ABCDEF";
+  std::string uri = "file:";
+  for (const char c : std::filesystem::absolute(path).string()) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (std::isalnum(byte) != 0 || std::strchr("/-_.~", c) != nullptr) {
+      uri += c;
+    } else {
+      uri += {'%', kHex[byte >> 4], kHex[byte & 15]};
+    }
+  }
+  return uri + "?immutable=1";
+}
+
+}  // namespace
+
+Result<sqlite::Database> open_trace(const std::filesystem::path& path) {
+  if (const auto good = check_file(path); !good) return good.error();
+  auto database = sqlite::Database::open(path.string(), SQLITE_OPEN_READONLY);
+  if (!database) return database.error();
+  auto version = check_schema(database.value());
+  if (version) return database;
+  const bool unreachable = version.error().code == ErrorCode::kIo;
+  if (!unreachable) return version.error();
+
+  // A file in write-ahead mode needs a place for its journal's index, and this folder gives none.
+  if (has_journal(path)) {
+    return Error{
+        ErrorCode::kIo,
+        "its recording was cut off, and its journal (-wal) cannot be read here; copy both to a folder "
+        "that can be written",
+        {}};
+  }
+  database = sqlite::Database::open(immutable_uri(path), SQLITE_OPEN_READONLY | SQLITE_OPEN_URI);
+  if (!database) return database.error();
+  version = check_schema(database.value());
+  if (!version) return version.error();
+  return database;
+}
+
+}  // namespace detrec::storage

@@ -1,0 +1,225 @@
+#include "storage/write/batch_writer.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+#include <zstd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "storage/call_index.h"
+#include "storage/schema.h"
+
+namespace detrec::storage {
+namespace {
+
+Error io_error(int code, const std::filesystem::path& path) {
+  return Error{ErrorCode::kIo, std::strerror(code), path.string()};
+}
+
+/// Makes an empty file; an existing one is an error or, if `replace`, removed with its journal.
+Status claim(const std::filesystem::path& path, bool replace) {
+  if (replace) {
+    for (const char* suffix : {"", "-wal", "-shm", "-journal"}) {
+      const std::string name = path.string() + suffix;
+      if (::unlink(name.c_str()) != 0 && errno != ENOENT) return io_error(errno, name);
+    }
+  }
+  const int fd = ::open(path.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666);
+  if (fd < 0) return io_error(errno, path);
+  ::close(fd);
+  return Done{};
+}
+
+}  // namespace
+
+BatchWriter::BatchWriter(sqlite::Database database, const WriterOptions& options)
+    : database_(std::move(database)), options_(options) {}
+
+Result<std::unique_ptr<BatchWriter>> BatchWriter::create(const std::filesystem::path& path,
+                                                         const RecordingInfo& info,
+                                                         const WriterOptions& options) {
+  if (const auto claimed = claim(path, options.replace_existing); !claimed) return claimed.error();
+  auto in_file = [&](Error error) {
+    error.context = path.string();
+    return error;
+  };
+  auto database = sqlite::Database::open(path.string(), SQLITE_OPEN_READWRITE, options.vfs);
+  if (!database) return in_file(database.error());
+  std::unique_ptr<BatchWriter> writer(new BatchWriter(std::move(database.value()), options));
+  // Nothing but the end of a checkpoint waits for the disk; a crash of the machine may lose what was not
+  // checkpointed, and nothing else.
+  const auto ready = writer->database_.execute(
+      "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 4096;"
+      "PRAGMA cache_size = -8192");
+  if (!ready) return in_file(ready.error());
+  if (const auto done = writer->write_info(info); !done) return in_file(done.error());
+  return writer;
+}
+
+Status BatchWriter::prepare() {
+  const std::pair<sqlite::Statement*, const char*> statements[] = {
+      {&insert_chunk_, "INSERT INTO chunk VALUES(0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"},
+      {&insert_piece_, "INSERT INTO file_piece VALUES(?, ?, ?, ?)"},
+      {&delete_pieces_, "DELETE FROM file_piece WHERE file = ?"},
+      {&insert_file_, "INSERT INTO file VALUES(?, ?, ?)"},
+      {&insert_capture_, "INSERT INTO capture VALUES(?, ?, ?, ?, ?, ?)"},
+      {&set_, "INSERT OR REPLACE INTO recording VALUES(?, ?)"},
+      {&set_usage_, "INSERT OR REPLACE INTO event_kind VALUES(?, ?, ?, ?, ?)"},
+  };
+  for (const auto& [statement, sql] : statements) {
+    auto prepared = database_.prepare(sql);
+    if (!prepared) return prepared.error();
+    *statement = std::move(prepared.value());
+  }
+  auto tables = TableFiller::create(database_);
+  if (!tables) return tables.error();
+  tables_.emplace(std::move(tables.value()));
+  return Done{};
+}
+
+Status BatchWriter::write_info(const RecordingInfo& info) {
+  auto transaction = sqlite::Transaction::begin(database_);
+  if (!transaction) return transaction.error();
+  if (const auto done = create_schema(database_); !done) return done;
+  if (const auto done = prepare(); !done) return done;
+  std::vector<std::pair<std::string, std::string>> values = {
+      {"tick_semantics", std::to_string(kTickSemantics)},
+      {"event_set", std::to_string(kEventSet)},
+      {"frame_layout", std::to_string(kFrameLayout)},
+      {"command", to_json_array(info.command)},
+      {"directory", info.directory},
+      {"host", info.host},
+      {"kernel", info.kernel},
+      {"cpu_model", info.cpu_model},
+      {"detrec_version", info.detrec_version},
+      {"policy", info.policy},
+      {"seed", std::to_string(info.seed)},
+      {"started_ns", std::to_string(info.started.ns)},
+      {"complete", "0"},
+      {"syscall_rows", "none"},
+      {"output_rows", "complete"},
+  };
+  values.insert(values.end(), info.more.begin(), info.more.end());
+  if (const auto done = write_settings(values); !done) return done;
+  return transaction.value().commit();
+}
+
+Status BatchWriter::write(Batch& batch) {
+  auto transaction = sqlite::Transaction::begin(database_);
+  if (!transaction) return transaction.error();
+  if (batch.encoder && !batch.encoder->empty()) {
+    if (const auto done = write_chunk(*batch.encoder); !done) return done;
+  }
+  if (const auto done = write_tables(batch); !done) return done;
+  if (const auto done = write_files(batch); !done) return done;
+  if (const auto done = write_settings(batch.settings); !done) return done;
+  return transaction.value().commit();
+}
+
+Status BatchWriter::write_chunk(event::ChunkEncoder& encoder) {
+  const auto finished = encoder.finish();
+  if (!finished) return finished.error();
+  const event::EncodedChunk& chunk = finished.value();
+  for (std::size_t kind = 0; kind < usages_.size(); ++kind) {
+    usages_[kind].records += chunk.usages[kind].records;
+    usages_[kind].coded_bytes += chunk.usages[kind].coded_bytes;
+    usages_[kind].payload_bytes += chunk.usages[kind].payload_bytes;
+  }
+  last_event_ = chunk.last_event;
+  last_time_ = chunk.last_time;
+  const auto done = insert_chunk_
+                        .bind(++chunks_, chunk.first_event.value, chunk.last_event.value, chunk.first_time.ns,
+                              chunk.last_time.ns, event::kChunkCodec, chunk.records, chunk.raw_size,
+                              chunk.coded_size, chunk.crc, std::span<const std::byte>(chunk.data))
+                        .run();
+  if (!done) return done;
+  return write_usages();
+}
+
+Status BatchWriter::write_usages() {
+  for (std::size_t kind = 1; kind < usages_.size(); ++kind) {
+    const auto& usage = usages_[kind];
+    if (usage.records == 0) continue;
+    const auto name = event::kind_name(static_cast<wire::EventKind>(kind));
+    const auto done =
+        set_usage_.bind(std::uint64_t{kind}, name, usage.records, usage.coded_bytes, usage.payload_bytes)
+            .run();
+    if (!done) return done;
+  }
+  return Done{};
+}
+
+Status BatchWriter::write_tables(const Batch& batch) {
+  for (const TableRecord& record : batch.table_records) {
+    const auto view = event::parse_record(std::span(batch.table_bytes).subspan(record.offset));
+    if (!view) return view.error();
+    const auto done = tables_->add(view.value(), record.number, record.time);
+    if (!done) return done;
+  }
+  return tables_->write_counts();
+}
+
+Status BatchWriter::write_files(const Batch& batch) {
+  std::vector<std::byte> packed;
+  for (const FilePiece& piece : batch.pieces) {
+    packed.resize(ZSTD_compressBound(piece.data.size()));
+    const std::size_t size = ZSTD_compress(packed.data(), packed.size(), piece.data.data(), piece.data.size(),
+                                           options_.capture_compression_level);
+    if (ZSTD_isError(size) != 0) return Error{ErrorCode::kIo, "no memory for compression", "captured file"};
+    const auto done = insert_piece_
+                          .bind(piece.file, piece.seq, std::uint64_t{piece.data.size()},
+                                std::span<const std::byte>(packed).first(size))
+                          .run();
+    if (!done) return done;
+  }
+  for (const FileEnd& file : batch.files) {
+    const auto done =
+        file.duplicate ? delete_pieces_.bind(file.file).run()
+                       : insert_file_.bind(file.file, std::span<const std::byte>(file.hash), file.size).run();
+    if (!done) return done;
+  }
+  for (const CaptureRow& capture : batch.captures) {
+    const auto done = insert_capture_
+                          .bind(capture.number.value, capture.file, std::string_view(capture.info.path),
+                                capture.info.device, capture.info.inode, capture.info.mtime_ns)
+                          .run();
+    if (!done) return done;
+  }
+  return Done{};
+}
+
+Status BatchWriter::write_settings(const std::vector<std::pair<std::string, std::string>>& settings) {
+  for (const auto& [key, value] : settings) {
+    const auto done = set_.bind(std::string_view(key), std::string_view(value)).run();
+    if (!done) return done;
+  }
+  return Done{};
+}
+
+Status BatchWriter::finish_tables(const RecordingSummary& summary) {
+  auto transaction = sqlite::Transaction::begin(database_);
+  if (!transaction) return transaction.error();
+  if (const auto done = tables_->finish(last_event_, last_time_); !done) return done;
+  const auto done = write_settings({
+      {"ended_ns", std::to_string(summary.ended.ns)},
+      {"exit_status", std::to_string(summary.exit_status)},
+      {"end_reason", summary.end_reason},
+      {"ticks", std::to_string(summary.ticks)},
+      {"events", std::to_string(last_event_.value)},
+      {"output_rows", tables_->output_complete() ? "complete" : "partial"},
+      {"complete", "1"},
+  });
+  if (!done) return done;
+  return transaction.value().commit();
+}
+
+Status BatchWriter::finish(const RecordingSummary& summary) {
+  if (const auto done = finish_tables(summary); !done) return done;
+  const auto& calls = usages_[static_cast<std::size_t>(wire::EventKind::kSyscall)];
+  // A failure leaves the recording complete and the table as empty as it was: `detrec index` can try again.
+  if (calls.records <= options_.indexed_syscalls) static_cast<void>(fill_call_index(database_).ok());
+  return fold_journal(database_);
+}
+
+}  // namespace detrec::storage

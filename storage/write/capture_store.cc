@@ -1,0 +1,139 @@
+#include "storage/write/capture_store.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <ctime>
+#include <optional>
+
+namespace detrec::storage {
+namespace {
+
+constexpr std::int64_t kNanosPerSecond = 1'000'000'000;
+/// A file's times say that it has not changed only if they are older than this when it is read: the time
+/// stamp is coarse, and a write through a mapping is stamped when its page was clean before.
+constexpr std::int64_t kSettledNs = 60 * kNanosPerSecond;
+
+std::int64_t nanos(const timespec& time) { return time.tv_sec * kNanosPerSecond + time.tv_nsec; }
+
+Error read_error(const CaptureInfo& info) { return Error{ErrorCode::kIo, std::strerror(errno), info.path}; }
+
+/// Fills `buffer` from `offset`; fewer bytes at the end of the file.
+Result<std::size_t> read_at(int fd, std::span<std::byte> buffer, std::uint64_t offset,
+                            const CaptureInfo& info) {
+  std::size_t done = 0;
+  while (done < buffer.size()) {
+    const ssize_t size =
+        ::pread(fd, buffer.data() + done, buffer.size() - done, static_cast<off_t>(offset + done));
+    if (size < 0 && errno == EINTR) continue;
+    if (size < 0) return read_error(info);
+    if (size == 0) break;
+    done += static_cast<std::size_t>(size);
+  }
+  return done;
+}
+
+bool is_elf(std::span<const std::byte> start) {
+  return start.size() >= 4 && std::memcmp(start.data(),
+                                          "\x7f"
+                                          "ELF",
+                                          4) == 0;
+}
+
+}  // namespace
+
+bool CaptureStore::take_number(CaptureNumber number) {
+  return number.value != 0 && numbers_.insert(number).second;
+}
+
+Result<std::int64_t> CaptureStore::finish(std::int64_t file, const ContentHash& hash, std::uint64_t size,
+                                          bool pieces_sent, const Sink& sink) {
+  const auto [found, fresh] = by_hash_.try_emplace(hash, file);
+  if (fresh || pieces_sent) {
+    const auto done = sink.end({file, hash, size, !fresh});
+    if (!done) return done.error();
+  }
+  return found->second;
+}
+
+Result<std::int64_t> CaptureStore::add(std::span<const std::byte> content, CaptureInfo& info,
+                                       const Sink& sink) {
+  info.size = content.size();
+  ContentHasher hasher;
+  hasher.add(content);
+  const ContentHash hash = hasher.finish();
+  if (const auto known = by_hash_.find(hash); known != by_hash_.end()) return known->second;
+  const std::int64_t file = ++files_;
+  std::int64_t seq = 0;
+  for (std::size_t at = 0; at < content.size(); at += kFilePieceBytes) {
+    const auto part = content.subspan(at, std::min(kFilePieceBytes, content.size() - at));
+    const auto sent = sink.piece({file, seq++, {part.begin(), part.end()}});
+    if (!sent) return sent.error();
+  }
+  return finish(file, hash, info.size, true, sink);
+}
+
+Result<std::int64_t> CaptureStore::add(int fd, CaptureInfo& info, const Sink& sink) {
+  struct stat status;
+  if (::fstat(fd, &status) != 0) return read_error(info);
+  timespec now{};
+  ::clock_gettime(CLOCK_REALTIME, &now);
+  const bool settled = nanos(now) - std::max(nanos(status.st_mtim), nanos(status.st_ctim)) > kSettledNs;
+  const Identity identity{status.st_dev, status.st_ino, status.st_size, nanos(status.st_mtim),
+                          nanos(status.st_ctim)};
+  if (settled) {
+    if (const auto known = by_identity_.find(identity); known != by_identity_.end()) {
+      info.size = static_cast<std::uint64_t>(status.st_size);
+      return known->second;
+    }
+  }
+
+  // A file of one piece, which most are, is compared before anything is sent; of a larger one the pieces are
+  // sent as they are read, and taken back if they turn out to be known.
+  ContentHasher hasher;
+  std::optional<std::int64_t> file;
+  std::vector<std::byte> held;
+  bool elf = false;
+  info.size = 0;
+  for (std::int64_t seq = 0;; ++seq) {
+    std::vector<std::byte> piece(kFilePieceBytes);
+    const auto size = read_at(fd, piece, info.size, info);
+    if (!size) return size.error();
+    piece.resize(size.value());
+    piece.shrink_to_fit();
+    hasher.add(piece);
+    if (seq == 0) elf = is_elf(piece);
+    info.size += piece.size();
+    const bool last = size.value() < kFilePieceBytes;
+    if (seq == 0 && last) {
+      held = std::move(piece);
+      break;
+    }
+    if (!file) file = ++files_;
+    if (!piece.empty()) {
+      const auto sent = sink.piece({*file, seq, std::move(piece)});
+      if (!sent) return sent.error();
+    }
+    if (last) break;
+  }
+
+  const ContentHash hash = hasher.finish();
+  const bool sent_before = file.has_value();
+  if (!sent_before && !by_hash_.contains(hash)) {
+    file = ++files_;
+    if (!held.empty()) {
+      const auto sent = sink.piece({*file, 0, std::move(held)});
+      if (!sent) return sent.error();
+    }
+  }
+  const auto stored = finish(file.value_or(0), hash, info.size, sent_before, sink);
+  // Programs and libraries are mapped again and again, by every exec, and nobody writes to them through a
+  // mapping.
+  if (stored && settled && elf) by_identity_.emplace(identity, stored.value());
+  return stored;
+}
+
+}  // namespace detrec::storage

@@ -1,0 +1,274 @@
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <thread>
+
+#include "tests/unit/event/random_records.h"
+#include "tests/unit/event/sample_records.h"
+#include "tests/unit/storage/trace_folder.h"
+
+namespace detrec::storage {
+namespace {
+
+using namespace testing;
+using event::RecordBuffer;
+
+RecordBuffer samples() {
+  RecordBuffer buffer;
+  event::testing::add_samples(buffer);
+  return buffer;
+}
+
+TEST(RoundTrip, SampleRecordsComeBack) {
+  const TraceFolder folder;
+  const auto records = samples();
+  write_trace(folder.path("a.detrec"), records.bytes());
+  EXPECT_TRUE(same(read_records(folder.path("a.detrec")), records.bytes()));
+}
+
+TEST(RoundTrip, ManyChunksComeBack) {
+  const TraceFolder folder;
+  event::testing::RandomRecords random(11);
+  RecordBuffer buffer;
+  for (int i = 0; i < 3000; ++i) random.add(buffer);
+  WriterOptions options;
+  options.chunk_bytes = 20'000;
+  options.queue_bytes = 100'000;
+  write_trace(folder.path("a.detrec"), buffer.bytes(), options);
+  EXPECT_GT(query(folder.path("a.detrec"), "SELECT seq FROM chunk").size(), 20u);
+  EXPECT_TRUE(same(read_records(folder.path("a.detrec")), buffer.bytes()));
+}
+
+TEST(RoundTrip, ReadingBeginsAtAnyEvent) {
+  const TraceFolder folder;
+  event::testing::RandomRecords random(12);
+  RecordBuffer buffer;
+  std::vector<std::size_t> begins;  // of each event
+  for (int i = 0; i < 150; ++i) {
+    begins.push_back(buffer.bytes().size());
+    random.add(buffer);
+  }
+  WriterOptions options;
+  options.chunk_bytes = 10'000;
+  write_trace(folder.path("a.detrec"), buffer.bytes(), options);
+  for (std::size_t i = 0; i < begins.size(); ++i) {
+    ASSERT_TRUE(same(read_records(folder.path("a.detrec"), {i + 1}), buffer.bytes().subspan(begins[i])))
+        << "from event " << i + 1;
+  }
+  auto reader = TraceReader::open(folder.path("a.detrec"));
+  ASSERT_TRUE(reader.ok());
+  EXPECT_EQ(reader.value()->first_event().value, 1u);
+  EXPECT_EQ(reader.value()->last_event().value, begins.size());
+  auto behind = reader.value()->events({begins.size() + 1});
+  ASSERT_TRUE(behind.ok());
+  EXPECT_FALSE(behind.value().next().value().has_value());
+  for (const std::uint64_t none : {std::uint64_t{0}, std::uint64_t{begins.size() + 2}, ~std::uint64_t{0}}) {
+    const auto cursor = reader.value()->events({none});
+    ASSERT_FALSE(cursor.ok());
+    EXPECT_EQ(cursor.error().code, ErrorCode::kNotFound);
+  }
+}
+
+TEST(RoundTrip, AFinishedTraceIsOneFile) {
+  const TraceFolder folder;
+  write_trace(folder.path("a.detrec"), samples().bytes());
+  std::size_t files = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder.path(""))) {
+    static_cast<void>(entry);
+    ++files;
+  }
+  EXPECT_EQ(files, 1u);
+  EXPECT_EQ(query(folder.path("a.detrec"), "PRAGMA journal_mode"), (std::vector<std::string>{"delete"}));
+  EXPECT_EQ(query(folder.path("a.detrec"), "PRAGMA integrity_check"), (std::vector<std::string>{"ok"}));
+}
+
+TEST(RoundTrip, TheDescriptionComesBack) {
+  const TraceFolder folder;
+  write_trace(folder.path("a.detrec"), samples().bytes());
+  auto reader = TraceReader::open(folder.path("a.detrec"));
+  ASSERT_TRUE(reader.ok());
+  const auto& recording = reader.value()->recording();
+  EXPECT_TRUE(recording.complete());
+  EXPECT_EQ(recording.command(), (std::vector<std::string>{"sample", "an argument", "\xef\xbf\xbd"}));
+  EXPECT_EQ(recording.text("host"), "testhost");
+  EXPECT_EQ(recording.text("slice"), "100000");
+  EXPECT_EQ(recording.number("ticks"), 1234u);
+  EXPECT_EQ(recording.number("exit_status"), 3u);
+  EXPECT_EQ(recording.number("events"), reader.value()->last_event().value);
+  EXPECT_EQ(recording.text("no such key"), "");
+}
+
+TEST(RoundTrip, AnExistingFileIsKept) {
+  const TraceFolder folder;
+  write_file(folder.path("a.detrec"), std::as_bytes(std::span("precious")));
+  const auto refused = TraceWriter::create(folder.path("a.detrec"), sample_info());
+  ASSERT_FALSE(refused.ok());
+  EXPECT_NE(to_string(refused.error()).find("a.detrec: File exists"), std::string::npos)
+      << to_string(refused.error());
+  EXPECT_EQ(bytes_of_file(folder.path("a.detrec")).size(), 9u);
+  WriterOptions options;
+  options.replace_existing = true;
+  write_trace(folder.path("a.detrec"), samples().bytes(), options);
+  EXPECT_TRUE(same(read_records(folder.path("a.detrec")), samples().bytes()));
+}
+
+TEST(RoundTrip, RecordsOutOfOrderAreRefusedAndLeaveNoMark) {
+  const TraceFolder folder;
+  auto writer = TraceWriter::create(folder.path("a.detrec"), sample_info());
+  ASSERT_TRUE(writer.ok());
+  RecordBuffer data;
+  data.add_data({}, {{1}, wire::Direction::kIn, {}}, false);
+  EXPECT_EQ(writer.value()->add(data.bytes(), {}).error().code, ErrorCode::kInvalid);
+  RecordBuffer large;
+  event::testing::add_read(large, 0, 100'000);
+  bool first = true;
+  event::for_each_record(large.bytes(), [&](std::span<const std::byte> record) {
+    EXPECT_EQ(writer.value()->add(record, {}).value().value, 1u);
+    if (first) {
+      RecordBuffer other;
+      event::testing::add_read(other, 0, 1);
+      EXPECT_EQ(writer.value()->add(other.bytes(), {}).error().code, ErrorCode::kInvalid);
+    }
+    first = false;
+  });
+  std::vector<std::byte> broken(large.bytes().begin(), large.bytes().end());
+  broken[4] = std::byte{77};
+  EXPECT_FALSE(writer.value()->add(broken, {}).ok());
+  ASSERT_TRUE(writer.value()->finish({}).ok());
+  EXPECT_FALSE(writer.value()->finish({}).ok());
+  EXPECT_TRUE(same(read_records(folder.path("a.detrec")), large.bytes()));
+}
+
+TEST(RoundTrip, WhatWasFlushedCanBeReadWhileRecording) {
+  const TraceFolder folder;
+  auto writer = TraceWriter::create(folder.path("a.detrec"), sample_info());
+  ASSERT_TRUE(writer.ok());
+  const auto records = samples();
+  add_all(*writer.value(), records.bytes());
+  ASSERT_TRUE(writer.value()->flush().ok());
+  EXPECT_TRUE(same(read_records(folder.path("a.detrec")), records.bytes()));
+  auto reader = TraceReader::open(folder.path("a.detrec"));
+  ASSERT_TRUE(reader.ok());
+  EXPECT_FALSE(reader.value()->recording().complete());
+  ASSERT_TRUE(writer.value()->finish({}).ok()) << "an idle reader is no obstacle";
+}
+
+TEST(RoundTrip, WhatIsAddedIsWrittenSoonWithoutBeingAskedFor) {
+  const TraceFolder folder;
+  auto writer = TraceWriter::create(folder.path("a.detrec"), sample_info());
+  ASSERT_TRUE(writer.ok());
+  add_all(*writer.value(), samples().bytes());
+  for (int i = 0; i < 1000 && query(folder.path("a.detrec"), "SELECT seq FROM chunk").empty(); ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  EXPECT_FALSE(query(folder.path("a.detrec"), "SELECT seq FROM chunk").empty());
+}
+
+TEST(RoundTrip, AWriterThatIsDroppedLeavesWhatItHad) {
+  const TraceFolder folder;
+  {
+    auto writer = TraceWriter::create(folder.path("a.detrec"), sample_info());
+    ASSERT_TRUE(writer.ok());
+    add_all(*writer.value(), samples().bytes());
+  }
+  EXPECT_TRUE(same(read_records(folder.path("a.detrec")), samples().bytes()));
+  EXPECT_FALSE(TraceReader::open(folder.path("a.detrec")).value()->recording().complete());
+}
+
+TEST(RoundTrip, SeveralReadersAtOnce) {
+  const TraceFolder folder;
+  event::testing::RandomRecords random(13);
+  RecordBuffer buffer;
+  for (int i = 0; i < 500; ++i) random.add(buffer);
+  WriterOptions options;
+  options.chunk_bytes = 50'000;
+  write_trace(folder.path("a.detrec"), buffer.bytes(), options);
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([&] { EXPECT_TRUE(same(read_records(folder.path("a.detrec")), buffer.bytes())); });
+  }
+  for (auto& thread : threads) thread.join();
+}
+
+TEST(Captures, ContentComesBackAndIsStoredOnce) {
+  const TraceFolder folder;
+  std::vector<std::byte> small(5000, std::byte{1});
+  std::vector<std::byte> large(9u << 20);
+  for (std::size_t i = 0; i < large.size(); ++i) large[i] = static_cast<std::byte>(i * i >> 12);
+  std::vector<std::byte> exact(4u << 20, std::byte{9});
+  const std::vector<std::byte>* contents[] = {&small, &large, &small, &large, &exact};
+  auto writer = TraceWriter::create(folder.path("a.detrec"), sample_info());
+  ASSERT_TRUE(writer.ok());
+  for (std::uint32_t i = 0; i < 5; ++i) {
+    const auto path = folder.path("file" + std::to_string(i));
+    write_file(path, *contents[i]);
+    const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    ASSERT_GE(fd, 0);
+    const auto added = writer.value()->add_capture({i + 1}, {path, 5, i, 77}, fd);
+    ASSERT_TRUE(added.ok()) << to_string(added.error());
+    EXPECT_EQ(::lseek(fd, 0, SEEK_CUR), 0);
+    ::close(fd);
+  }
+  ASSERT_TRUE(writer.value()->add_capture({6}, {"[bytes]"}, small).ok());
+  ASSERT_TRUE(writer.value()->add_capture({7}, {"[empty]"}, std::span<const std::byte>{}).ok());
+  EXPECT_FALSE(writer.value()->add_capture({7}, {"again"}, small).ok());
+  EXPECT_FALSE(writer.value()->add_capture({0}, {"none"}, small).ok());
+  ASSERT_TRUE(writer.value()->finish({}).ok());
+
+  EXPECT_EQ(query(folder.path("a.detrec"), "SELECT count(*) FROM file"), (std::vector<std::string>{"4"}));
+  EXPECT_EQ(query(folder.path("a.detrec"),
+                  "SELECT count(*) FROM file_piece WHERE file NOT IN (SELECT id FROM file)"),
+            (std::vector<std::string>{"0"}));
+  auto reader = TraceReader::open(folder.path("a.detrec"));
+  ASSERT_TRUE(reader.ok());
+  const auto captures = reader.value()->captures();
+  ASSERT_TRUE(captures.ok());
+  ASSERT_EQ(captures.value().size(), 7u);
+  for (std::uint32_t i = 0; i < 5; ++i) {
+    const auto capture = reader.value()->capture({i + 1});
+    ASSERT_TRUE(capture.ok());
+    EXPECT_EQ(capture.value().info.inode, i);
+    EXPECT_EQ(capture.value().info.size, contents[i]->size());
+    const auto content = reader.value()->read_capture(capture.value(), 100u << 20);
+    ASSERT_TRUE(content.ok()) << to_string(content.error());
+    EXPECT_TRUE(same(content.value(), *contents[i]));
+  }
+  EXPECT_FALSE(reader.value()->read_capture(captures.value()[1], 1000).ok()) << "larger than the limit";
+  EXPECT_EQ(reader.value()->capture({8}).error().code, ErrorCode::kNotFound);
+
+  const auto copy = folder.path("copy");
+  const int fd = ::open(copy.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600);
+  ASSERT_TRUE(reader.value()->copy_capture(captures.value()[1], fd, 100).ok());
+  ::close(fd);
+  EXPECT_TRUE(same(std::span<const std::byte>(bytes_of_file(copy)).subspan(100), large));
+}
+
+TEST(Captures, AnUnchangedProgramIsNotReadAgain) {
+  const TraceFolder folder;
+  const auto path = folder.path("program");
+  std::vector<std::byte> content(1000, std::byte{3});
+  content[0] = std::byte{0x7f};
+  content[1] = std::byte{'E'};
+  content[2] = std::byte{'L'};
+  content[3] = std::byte{'F'};
+  write_file(path, content);
+  auto writer = TraceWriter::create(folder.path("a.detrec"), sample_info());
+  ASSERT_TRUE(writer.ok());
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  ASSERT_TRUE(writer.value()->add_capture({1}, {path}, fd).ok());
+  // Just written: its times prove nothing, so a change is seen even when they are put back.
+  struct stat before;
+  ASSERT_EQ(::fstat(fd, &before), 0);
+  content[500] = std::byte{4};
+  write_file(path, content);
+  const timespec times[] = {before.st_atim, before.st_mtim};
+  ASSERT_EQ(::utimensat(AT_FDCWD, path.c_str(), times, 0), 0);
+  ASSERT_TRUE(writer.value()->add_capture({2}, {path}, fd).ok());
+  ::close(fd);
+  ASSERT_TRUE(writer.value()->finish({}).ok());
+  EXPECT_EQ(query(folder.path("a.detrec"), "SELECT count(*) FROM file"), (std::vector<std::string>{"2"}));
+}
+
+}  // namespace
+}  // namespace detrec::storage
