@@ -12,11 +12,18 @@
 
 namespace detrec::gdbstub::net {
 
+/// A Link whose end does not wait.
+class ClientLink : public Link {
+ public:
+  /// Ends the connection at once; the Session is disconnected when this returns, and not used any more.
+  virtual void cut() = 0;
+};
+
 /// Reads from `In` and writes to `Out` until either ends, then disconnects the Session and calls `on_end`,
 /// once. Lives as long as an operation is pending or the Session holds it. The Session must outlive the event
 /// loop's run.
 template <class In, class Out>
-class Connection : public Link, public std::enable_shared_from_this<Connection<In, Out>> {
+class Connection : public ClientLink, public std::enable_shared_from_this<Connection<In, Out>> {
  public:
   /// `out` null: `in` is written to, too.
   Connection(In in, std::unique_ptr<Out> out, Session& session, std::function<void()> on_end)
@@ -36,6 +43,11 @@ class Connection : public Link, public std::enable_shared_from_this<Connection<I
   void close() override {
     closing_ = true;
     if (queue_.empty()) end_later();
+  }
+
+  void cut() override {
+    on_end_ = {};
+    end();
   }
 
  private:

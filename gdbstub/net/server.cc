@@ -12,32 +12,30 @@ namespace detrec::gdbstub {
 using asio::ip::tcp;
 using Descriptor = asio::posix::stream_descriptor;
 
-/// Shared with the handlers that wait in the loop.
+/// The handlers that wait in the loop may outlive the Target; so they hold this weakly, and it dies with the
+/// Server.
 class Server::Impl : public std::enable_shared_from_this<Server::Impl> {
  public:
   Impl(asio::io_context& io, Target& target) : io_(io), session_(target) {}
+  ~Impl() {
+    if (const auto link = link_.lock()) link->cut();
+  }
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
 
   Result<std::uint16_t> listen(ListenOptions options) {
     asio::error_code error;
     const auto address = asio::ip::make_address(options.address, error);
     if (error) return Error{error.value(), error.message(), options.address};
     const tcp::endpoint endpoint(address, options.port);
-    const auto context = options.address + " port " + std::to_string(options.port);
     acceptor_.emplace(io_);
-    for (const auto& step :
-         {+[](tcp::acceptor&a, const tcp::endpoint&e, asio::error_code&r) { a.open(e.protocol(), r); },
-          +[](tcp::acceptor&a, const tcp::endpoint&, asio::error_code&r) {
-            a.set_option(tcp::acceptor::reuse_address(true), r);
-          },
-          +[](tcp::acceptor&a, const tcp::endpoint&e, asio::error_code&r) { a.bind(e, r); },
-          +[](tcp::acceptor&a, const tcp::endpoint&, asio::error_code&r) {
-            a.listen(tcp::acceptor::max_listen_connections, r);
-          }}) {
-      step(*acceptor_, endpoint, error);
-      if (error) {
-        acceptor_.reset();
-        return Error{error.value(), error.message(), context};
-      }
+    acceptor_->open(endpoint.protocol(), error);
+    if (!error) acceptor_->set_option(tcp::acceptor::reuse_address(true), error);
+    if (!error) acceptor_->bind(endpoint, error);
+    if (!error) acceptor_->listen(tcp::acceptor::max_listen_connections, error);
+    if (error) {
+      acceptor_.reset();
+      return Error{error.value(), error.message(), options.address + " port " + std::to_string(options.port)};
     }
     on_client_gone_ = std::move(options.on_client_gone);
     const auto port = acceptor_->local_endpoint(error).port();
@@ -76,8 +74,9 @@ class Server::Impl : public std::enable_shared_from_this<Server::Impl> {
   }
 
   void accept() {
-    acceptor_->async_accept([self = shared_from_this()](const asio::error_code& error, tcp::socket socket) {
-      if (error == asio::error::operation_aborted || !self->acceptor_->is_open()) return;
+    acceptor_->async_accept([weak = weak_from_this()](const asio::error_code& error, tcp::socket socket) {
+      const auto self = weak.lock();
+      if (!self || error == asio::error::operation_aborted || !self->acceptor_->is_open()) return;
       if (!error) self->welcome(std::move(socket));
       self->accept();
     });
@@ -99,7 +98,7 @@ class Server::Impl : public std::enable_shared_from_this<Server::Impl> {
   asio::io_context& io_;
   Session session_;
   std::optional<tcp::acceptor> acceptor_;
-  std::weak_ptr<Link> link_;
+  std::weak_ptr<net::ClientLink> link_;
   std::function<void()> on_client_gone_;
 };
 

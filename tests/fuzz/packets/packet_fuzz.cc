@@ -110,7 +110,7 @@ constexpr std::string_view kPackets[] = {"qSupported:multiprocess+;swbreak+;hwbr
                                          "qRcmd,7768656e",
                                          "qRcmd,7365656b2035",
                                          "qRcmd,7365656b20313939",
-                                         "qRcmd,6d756368",
+
                                          "qSearch:memory:500000;1000;ab",
                                          "qMemoryRegionInfo:500000",
                                          "D;64",

@@ -1,4 +1,4 @@
-"""Coming, going and starting again."""
+"""Coming and going."""
 
 import socket
 import subprocess
@@ -72,29 +72,6 @@ class ComingAndGoing(GdbTest):
         process.stdin.close()
         self.assertEqual(process.wait(timeout=LIMIT), 0)
         process.stdout.close()
-
-
-class StartingAgain(GdbTest):
-    def test_run(self):
-        with Stub() as stub:
-            text = run_gdb([stub.connect(extended=True), "break square if x == 2", "continue", "stepi", "run",
-                            "print x", "monitor when"])  # fmt: skip
-        self.assert_order(text, r"square \(x=2\)", r"square \(x=2\)", r"\$1 = 2", r"position 72 of")
-
-    def test_from_the_end(self):
-        with Stub() as stub:
-            text = run_gdb([stub.connect(extended=True), "continue", "starti", "monitor when", "info threads",
-                            "run", "monitor when", "start"])  # fmt: skip
-        self.assert_order(text, r"No more reverse-execution history", r"position 0 of", r"\* 1 ",
-                          r"No more reverse-execution history", r"position (\d+) of \1", r"Temporary breakpoint",
-                          r"main \(")  # fmt: skip
-
-    def test_extended_detach_and_kill(self):
-        with Stub() as stub:
-            text = run_gdb([stub.connect(extended=True), "kill", "info threads", "run", "break square", "run",
-                            "detach", "info inferiors"])  # fmt: skip
-        self.assert_order(text, r"killed", r"No threads", r"No more reverse-execution history", r"square \(x=0\)",
-                          r"detached")
 
 
 if __name__ == "__main__":

@@ -105,6 +105,25 @@ TEST(Server, KillEndsTheConnectionOnly) {
   EXPECT_EQ(rig.receive(next).substr(0, 1), "+");
 }
 
+// The loop, and what waits in it, goes last: nothing of that may reach the target.
+TEST(Server, DiesBeforeTheTargetAndTheLoop) {
+  asio::io_context io;
+  tcp::socket client(io);
+  {
+    FakeTarget target;
+    Server server(io, target);
+    Server::ListenOptions options;
+    options.port = 0;
+    const auto port = server.listen(std::move(options));
+    ASSERT_TRUE(port);
+    client.connect({asio::ip::make_address("127.0.0.1"), port.value()});
+    asio::write(client, asio::buffer(std::string_view("$vCont;c#a8")));
+    while (target.requests.empty()) ASSERT_NE(io.run_one_for(std::chrono::seconds(10)), 0u);
+  }
+  io.poll();
+  EXPECT_TRUE(io.stopped());
+}
+
 TEST(Server, PipesAndOneSocketForBoth) {
   for (const bool pipes : {true, false}) {
     asio::io_context io;
