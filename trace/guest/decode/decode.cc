@@ -200,7 +200,8 @@ DETREC_INLINE bool select_row(Fields& f, Insn& out) {
     ++f.row;
   }
   f.l = length;
-  out.vector_length = f.encoding == Encoding::kLegacy ? 0 : static_cast<std::uint8_t>(16u << length);
+  const unsigned bytes = f.encoding == Encoding::kLegacy ? 0 : 16u << length;
+  out.vector_length = static_cast<std::uint8_t>(bytes);
   return true;
 }
 
