@@ -20,7 +20,8 @@ enum class BreakpointKind : std::uint8_t { kSoftware = 0, kHardware = 1, kWrite 
 struct BreakpointSpec {
   BreakpointKind kind = BreakpointKind::kSoftware;
   Address address;
-  std::uint64_t length = 1;  ///< bytes; any length above 0 for watchpoints, no meaning for the others
+  std::uint64_t length = 1;  ///< bytes; any length above 0 for watchpoints, 1 for the others
+  ProcessId process = {};    ///< whose pc or memory: processes of one recording use the same addresses
 
   bool is_watch() const { return kind >= BreakpointKind::kWrite; }
   /// The watched bytes. The stub lets no specification pass whose range is empty or wraps around.
@@ -41,7 +42,7 @@ struct Breakpoint {
 struct BreakpointSpecHash {
   std::size_t operator()(const BreakpointSpec& spec) const {
     return (spec.address.value * 0x9e3779b97f4a7c15u) ^ (spec.length << 3) ^
-           static_cast<std::size_t>(spec.kind);
+           (static_cast<std::size_t>(spec.process.value) << 32) ^ static_cast<std::size_t>(spec.kind);
   }
 };
 using BreakpointSet = std::unordered_map<BreakpointSpec, Breakpoint, BreakpointSpecHash>;

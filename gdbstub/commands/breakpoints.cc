@@ -8,8 +8,9 @@ namespace detrec::gdbstub::commands {
 
 namespace {
 
-/// type,address,kind. For watchpoints `kind` is the length, for the others it is of no interest on x86-64.
-std::optional<BreakpointSpec> read_spec(Cursor& args) {
+/// type,address,kind, in the process that Hg chose. For watchpoints `kind` is the length, for the others it
+/// is of no interest on x86-64.
+std::optional<BreakpointSpec> read_spec(Session& session, Cursor& args) {
   const auto type = args.number();
   if (!type || *type > static_cast<std::uint64_t>(BreakpointKind::kAccess) || !args.take(','))
     return std::nullopt;
@@ -17,7 +18,7 @@ std::optional<BreakpointSpec> read_spec(Cursor& args) {
   if (!address || !args.take(',')) return std::nullopt;
   const auto kind = args.number();
   if (!kind) return std::nullopt;
-  BreakpointSpec spec{static_cast<BreakpointKind>(*type), {*address}, 1};
+  BreakpointSpec spec{static_cast<BreakpointKind>(*type), {*address}, 1, session.general_process()};
   if (spec.is_watch()) spec.length = *kind;
   return spec;
 }
@@ -51,7 +52,7 @@ bool is_unknown_type(Cursor args) {
 
 Reply insert_breakpoint(Session& session, Cursor args) {
   if (is_unknown_type(args)) return Reply::empty();
-  const auto spec = read_spec(args);
+  const auto spec = read_spec(session, args);
   if (!spec) return malformed();
   if (spec->is_watch() && is_empty_or_wraps(*spec))
     return Reply::error({0, "a watched range must not be empty or wrap around"});
@@ -65,7 +66,7 @@ Reply insert_breakpoint(Session& session, Cursor args) {
 
 Reply remove_breakpoint(Session& session, Cursor args) {
   if (is_unknown_type(args)) return Reply::empty();
-  const auto spec = read_spec(args);
+  const auto spec = read_spec(session, args);
   if (!spec || !args.at_end()) return malformed();
   session.breakpoints().remove(*spec);
   return Reply::ok();

@@ -137,7 +137,7 @@ std::optional<StopReason> ToyTarget::move_once() {
 std::optional<StopReason> ToyTarget::breakpoint_here() {
   const auto& values = recording_.steps[position_].registers;
   for (const auto kind : {BreakpointKind::kSoftware, BreakpointKind::kHardware}) {
-    const auto found = motion_.breakpoints->find({kind, values.pc(), 1});
+    const auto found = motion_.breakpoints->find({kind, values.pc(), 1, recording_.process.id});
     if (found == motion_.breakpoints->end()) continue;
     agent::TargetMachine machine(*this, recording_.process.id, layout_, values);
     if (agent::should_stop(found->second.conditions, machine)) return BreakpointHit{kind};

@@ -57,12 +57,27 @@ TEST(BreakpointPackets, KindsAndLengths) {
   EXPECT_EQ(rig.ask("Z3,1000,3"), "OK");
   EXPECT_EQ(rig.ask("Z4,1000,12345"), "OK");
   EXPECT_EQ(rig.session.breakpoints().all().size(), 5u);
-  EXPECT_TRUE(rig.session.breakpoints().all().contains({BreakpointKind::kAccess, {0x1000}, 0x12345}));
+  EXPECT_TRUE(rig.session.breakpoints().all().contains({BreakpointKind::kAccess, {0x1000}, 0x12345, {100}}));
   EXPECT_EQ(rig.ask("z2,1000,3"), "OK");
   EXPECT_EQ(rig.session.breakpoints().all().size(), 4u);
   for (const char* payload : {"Z0", "Z0,", "Z0,1000", "Z0,1000,", "Z0,x,1", "Z,1,1", "z0,1000,1x"}) {
     EXPECT_EQ(rig.ask(payload), "E16") << payload;
   }
+}
+
+TEST(BreakpointPackets, BelongToTheChosenProcess) {
+  Rig rig;
+  const ThreadRef other{{200}, {200}};
+  rig.target.thread_list.push_back({other, "other"});
+  rig.ask("Z0,1000,1");
+  EXPECT_EQ(rig.ask("Hgpc8.0"), "OK");
+  rig.ask("Z0,1000,1");
+  EXPECT_EQ(rig.session.breakpoints().all().size(), 2u);
+  rig.ask("Hgp64.0");
+  rig.ask("z0,1000,1");
+  const auto& left = rig.session.breakpoints().all();
+  ASSERT_EQ(left.size(), 1u);
+  EXPECT_EQ(left.begin()->first.process, ProcessId{200});
 }
 
 TEST(BreakpointPackets, Conditions) {
