@@ -3,6 +3,7 @@
 #include <map>
 
 #include "storage/descriptor_table.h"
+#include "storage/index_trace.h"
 #include "storage/read/chunk_cursor.h"
 #include "storage/schema.h"
 #include "storage/table_filler.h"
@@ -52,7 +53,7 @@ class CallIndexer {
     Member& self = member(view.header->thread, record.number);
     if (const auto* start = view.as<event::StartView>()) self.pid = start->body->pid;
     if (const auto* exit = view.as<event::ExitView>()) {
-      if (exit->body->cause != wire::ExitCause::kThread)
+      if (event::ends_process(exit->body->cause))
         return descriptors_.end_process(self.process, record.number);
     }
     return Done{};

@@ -41,48 +41,6 @@ std::optional<std::uint64_t> unsupported_command(const wire::SyscallBody& body) 
   return {};
 }
 
-std::string_view slice_reason(wire::TurnReason reason) {
-  switch (reason) {
-    case wire::TurnReason::kSlice:
-      return "slice";
-    case wire::TurnReason::kWaits:
-      return "waits";
-    case wire::TurnReason::kExits:
-      return "exits";
-    case wire::TurnReason::kYields:
-      return "yields";
-    case wire::TurnReason::kPreempted:
-      return "preempted";
-  }
-  return "unknown";
-}
-
-std::string_view exit_cause(wire::ExitCause cause) {
-  switch (cause) {
-    case wire::ExitCause::kThread:
-      return "thread";
-    case wire::ExitCause::kProcess:
-      return "process";
-    case wire::ExitCause::kSignal:
-      return "signal";
-    case wire::ExitCause::kKilled:
-      return "killed";
-  }
-  return "unknown";
-}
-
-std::string_view content_name(wire::Content content) {
-  switch (content) {
-    case wire::Content::kZero:
-      return "zero";
-    case wire::Content::kCapture:
-      return "capture";
-    case wire::Content::kData:
-      return "data";
-  }
-  return "unknown";
-}
-
 std::vector<std::string> strings_of(const event::StringList& list) {
   std::vector<std::string> strings;
   list.for_each([&](std::string_view text) { strings.emplace_back(text); });
@@ -215,13 +173,13 @@ Status TableFiller::add(const EventView& record, EventNumber number, WallTime ti
   const std::uint32_t thread_number = record.header->thread;
   const auto thread = thread_of(thread_number, number);
   if (!thread) return thread.error();
-  if (slice_.thread != thread_number && record.kind() != EventKind::kExit) {
-    if (slice_.thread != 0) {
-      const auto ended = end_slice({number.value - 1}, threads_[slice_.thread].ticks, 0, "unknown", time);
-      if (!ended) return ended;
-    }
-    slice_ = {thread_number, number, thread.value()->ticks, time};
+  // Only the holder of the turn appends, but for the exit of a thread that was killed from outside.
+  const bool other = slice_.thread != thread_number && record.kind() != EventKind::kExit;
+  if (slice_.thread != 0 && other) {
+    const auto ended = end_slice({number.value - 1}, threads_[slice_.thread].ticks, 0, "unknown", time);
+    if (!ended) return ended;
   }
+  if (slice_.thread == 0) slice_ = {thread_number, number, thread.value()->ticks, time};
   thread.value()->ticks = record.header->ticks;
 
   if (const auto* start = record.as<event::StartView>()) return add_start(record, *start, number);
@@ -230,7 +188,7 @@ Status TableFiller::add(const EventView& record, EventNumber number, WallTime ti
   if (const auto* child = record.as<event::ThreadView>())
     return add_thread(*child->body, thread_number, number);
   if (const auto* signal = record.as<event::SignalView>()) return add_signal(record, *signal->body, number);
-  if (const auto* exit = record.as<event::ExitView>()) return add_exit(record, *exit->body, number);
+  if (const auto* exit = record.as<event::ExitView>()) return add_exit(record, *exit->body, number, time);
   if (const auto* call = record.as<event::SyscallView>()) return add_call(record, *call, number);
   return Done{};
 }
@@ -258,14 +216,14 @@ Status TableFiller::add_mapping(const EventView& record, const event::MappingVie
   const std::optional<std::uint32_t> capture = body.capture == 0 ? std::nullopt : std::optional(body.capture);
   return insert_mapping_
       .bind(number.value, record.header->thread, body.address, body.length, body.protection, body.map_flags,
-            body.file_offset, body.device, body.inode, content_name(body.content), capture, mapping.name)
+            body.file_offset, body.device, body.inode, event::name_of(body.content), capture, mapping.name)
       .run();
 }
 
 Status TableFiller::add_turn(const EventView& record, const wire::TurnBody& turn, EventNumber number,
                              WallTime time) {
   const auto& header = *record.header;
-  const auto ended = end_slice(number, header.ticks, header.pc, slice_reason(turn.reason), time);
+  const auto ended = end_slice(number, header.ticks, header.pc, event::name_of(turn.reason), time);
   if (!ended) return ended;
   if (turn.to_thread != 0) {
     const auto next = threads_.find(turn.to_thread);
@@ -273,7 +231,7 @@ Status TableFiller::add_turn(const EventView& record, const wire::TurnBody& turn
   }
   if (turn.reason != wire::TurnReason::kSlice && turn.reason != wire::TurnReason::kPreempted) return Done{};
   return insert_preemption_
-      .bind(number.value, header.thread, header.ticks, header.pc, turn.to_thread, slice_reason(turn.reason))
+      .bind(number.value, header.thread, header.ticks, header.pc, turn.to_thread, event::name_of(turn.reason))
       .run();
 }
 
@@ -307,17 +265,23 @@ Status TableFiller::add_signal(const EventView& record, const wire::SignalBody& 
       .run();
 }
 
-Status TableFiller::add_exit(const EventView& record, const wire::ExitBody& body, EventNumber number) {
+Status TableFiller::add_exit(const EventView& record, const wire::ExitBody& body, EventNumber number,
+                             WallTime time) {
   const auto& header = *record.header;
-  const std::string_view cause = exit_cause(body.cause);
+  const std::string_view cause = event::name_of(body.cause);
   ThreadState& thread = threads_[header.thread];
-  thread.ended = true;
   const auto inserted =
       insert_exit_.bind(number.value, header.thread, header.ticks, header.pc, cause, body.status).run();
   if (!inserted) return inserted;
+  thread.ended = event::ends_thread(body.cause);
+  if (!thread.ended) return Done{};
   if (body.cause == wire::ExitCause::kThread)
     return end_thread_.bind(number.value, header.ticks, cause, body.status, header.thread).run();
 
+  if (slice_.thread == header.thread) {
+    const auto slice = end_slice(number, header.ticks, header.pc, "exits", time);
+    if (!slice) return slice;
+  }
   const auto ended = end_process_.bind(number.value, cause, body.status, thread.process).run();
   if (!ended) return ended;
   for (auto& [thread_number, state] : threads_) {

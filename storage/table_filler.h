@@ -76,7 +76,8 @@ class TableFiller {
                   WallTime time);
   Status add_thread(const wire::ThreadBody& body, std::uint32_t creator, EventNumber number);
   Status add_signal(const event::EventView& record, const wire::SignalBody& body, EventNumber number);
-  Status add_exit(const event::EventView& record, const wire::ExitBody& body, EventNumber number);
+  Status add_exit(const event::EventView& record, const wire::ExitBody& body, EventNumber number,
+                  WallTime time);
   Status add_call(const event::EventView& record, const event::SyscallView& call, EventNumber number);
 
   sqlite::Statement insert_process_, update_process_, end_process_, insert_thread_, update_thread_,

@@ -122,6 +122,39 @@ Result<EventCursor> TraceReader::events(EventNumber from) {
       std::make_unique<EventCursor::State>(EventCursor::State{std::move(cursor.value()), state_->path}));
 }
 
+Result<TraceStatistics> TraceReader::statistics() {
+  TraceStatistics all;
+  const struct {
+    std::uint64_t& value;
+    std::string_view sql;
+  } counts[] = {
+      {all.processes, "SELECT count(*) FROM process"},
+      {all.threads, "SELECT count(*) FROM thread"},
+      {all.signals, "SELECT count(*) FROM signal"},
+      {all.chunks, "SELECT count(*) FROM chunk"},
+      {all.chunk_bytes, "SELECT sum(length(data)) FROM chunk"},
+      {all.captures, "SELECT count(*) FROM capture"},
+      {all.files, "SELECT count(*) FROM file"},
+      {all.file_bytes, "SELECT sum(size) FROM file"},
+      {all.file_stored_bytes, "SELECT sum(length(data)) FROM file_piece"},
+  };
+  for (const auto& count : counts) {
+    const auto number = state_->database.number(count.sql);
+    if (!number) return state_->in_file(number.error());
+    count.value = static_cast<std::uint64_t>(number.value().value_or(0));
+  }
+  auto select = state_->database.prepare(
+      "SELECT name, records, coded_bytes, payload_bytes FROM event_kind ORDER BY kind LIMIT 100");
+  if (!select) return state_->in_file(select.error());
+  while (true) {
+    const auto row = select.value().step();
+    if (!row) return state_->in_file(row.error());
+    if (!row.value()) return all;
+    const auto number = [&](int column) { return static_cast<std::uint64_t>(select.value().number(column)); };
+    all.kinds.push_back({std::string(select.value().text(0)), number(1), number(2), number(3)});
+  }
+}
+
 Result<std::vector<Capture>> TraceReader::State::select_captures(std::string_view condition,
                                                                  std::uint32_t number) {
   const std::string sql =

@@ -42,6 +42,20 @@ struct Capture {
   std::int64_t file = 0;  ///< captures with the same content have the same file
 };
 
+/// What a trace holds, for people.
+struct TraceStatistics {
+  struct Kind {
+    std::string name;
+    std::uint64_t records = 0;
+    std::uint64_t coded_bytes = 0;    ///< before compression, without payload
+    std::uint64_t payload_bytes = 0;  ///< before compression
+  };
+  std::vector<Kind> kinds;
+  std::uint64_t processes = 0, threads = 0, signals = 0;
+  std::uint64_t chunks = 0, chunk_bytes = 0;  ///< stored
+  std::uint64_t captures = 0, files = 0, file_bytes = 0, file_stored_bytes = 0;
+};
+
 class TraceReader {
  public:
   /// kNotFound, kIo, kInvalid (empty, not a trace, damaged) or kUnsupported (newer than this version).
@@ -58,6 +72,8 @@ class TraceReader {
   /// A cursor whose first record is event `from` itself (not its kData records). kNotFound when the trace
   /// does not have that event; the event after the last one gives a cursor at its end.
   Result<EventCursor> events(EventNumber from = EventNumber{1});
+
+  Result<TraceStatistics> statistics();
 
   /// All captures, by number.
   Result<std::vector<Capture>> captures();

@@ -141,6 +141,15 @@ struct EventView {
 /// error is kInvalid and says what is wrong with which field.
 Result<EventView> parse_record(std::span<const std::byte> bytes);
 
+/// Whether an exit ends the thread, and whether it ends the whole process. (An exec does neither.)
+constexpr bool ends_process(wire::ExitCause cause) {
+  return cause == wire::ExitCause::kProcess || cause == wire::ExitCause::kSignal ||
+         cause == wire::ExitCause::kKilled;
+}
+constexpr bool ends_thread(wire::ExitCause cause) {
+  return cause == wire::ExitCause::kThread || ends_process(cause);
+}
+
 /// "syscall", "turn" ...; "unknown" for values that are no kind.
 std::string_view kind_name(wire::EventKind kind);
 

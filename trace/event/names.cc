@@ -1,6 +1,7 @@
 #include "trace/event/names.h"
 
 #include <cstring>
+#include <iterator>
 
 namespace detrec::event {
 
@@ -33,6 +34,56 @@ std::string_view signal_name(int number) {
       "SIGXCPU",   "SIGXFSZ", "SIGVTALRM", "SIGPROF", "SIGWINCH", "SIGIO",   "SIGPWR",  "SIGSYS"};
   constexpr int kCount = sizeof kNames / sizeof kNames[0];
   return number > 0 && number < kCount ? kNames[number] : std::string_view{};
+}
+
+std::string_view name_of(wire::TurnReason reason) {
+  switch (reason) {
+    case wire::TurnReason::kSlice:
+      return "slice";
+    case wire::TurnReason::kWaits:
+      return "waits";
+    case wire::TurnReason::kExits:
+      return "exits";
+    case wire::TurnReason::kYields:
+      return "yields";
+    case wire::TurnReason::kPreempted:
+      return "preempted";
+  }
+  return "unknown";
+}
+
+std::string_view name_of(wire::ExitCause cause) {
+  switch (cause) {
+    case wire::ExitCause::kThread:
+      return "thread";
+    case wire::ExitCause::kProcess:
+      return "process";
+    case wire::ExitCause::kSignal:
+      return "signal";
+    case wire::ExitCause::kKilled:
+      return "killed";
+    default:
+      return cause < wire::ExitCause::kKilled ? "exec" : "unknown";
+  }
+}
+
+std::string_view name_of(wire::Content content) {
+  switch (content) {
+    case wire::Content::kZero:
+      return "zero";
+    case wire::Content::kCapture:
+      return "capture";
+    case wire::Content::kData:
+      return "data";
+  }
+  return "unknown";
+}
+
+std::string_view name_of(wire::InstructionKind kind) {
+  constexpr std::string_view kNames[] = {"unknown", "rdtsc", "rdtscp", "rdrand",
+                                         "rdseed",  "rdpid", "cpuid",  "xgetbv"};
+  const auto index = static_cast<std::size_t>(kind);
+  return index < std::size(kNames) ? kNames[index] : kNames[0];
 }
 
 }  // namespace detrec::event

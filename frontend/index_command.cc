@@ -1,0 +1,36 @@
+#include "frontend/index_command.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+
+#include "frontend/trace_command.h"
+#include "storage/index_trace.h"
+
+namespace detrec::frontend {
+
+IndexCommand::IndexCommand(CLI::App& parent) {
+  CLI::App* index =
+      parent.add_subcommand("index", "Fill the tables syscall, descriptor and output of a trace");
+  add_trace_argument(*index, options_.trace);
+  index->footer(
+      "A recording fills them itself when it has few system calls. This does it for the others and for\n"
+      "recordings that were cut off; doing it again is harmless.\n"
+      "\n"
+      "Examples:\n"
+      "  detrec index big.detrec\n"
+      "  sqlite3 big.detrec 'SELECT name, count(*) FROM call GROUP BY name ORDER BY 2 DESC'");
+}
+
+Result<IndexOptions> IndexCommand::finish() { return options_; }
+
+int execute(const IndexOptions& options) {
+  const auto trace = trace_or_newest(options.trace);
+  if (!trace) return complain(trace.error());
+  const auto counts = storage::index_trace(trace.value());
+  if (!counts) return complain({kExitOwnFailure, to_string(counts.error()), {}});
+  return print(fmt::format("{}: {} system calls, {} descriptors\n", trace.value(), counts.value().syscalls,
+                           counts.value().descriptors));
+}
+
+}  // namespace detrec::frontend
