@@ -312,6 +312,8 @@ bool is_wanted(Random& random, const Roles& roles, u16 keep, const Insn& insn) {
   if (!is_harmless(insn)) return false;
   const bool moves_state = insn.special >= Special::kFnstenv && insn.special <= Special::kFxrstor;
   if (moves_state && !(roles.exotic && random.chance(50))) return false;
+  // Across two cache lines such an access stops the whole machine, which some punish with a long pause.
+  if ((insn.prefixes & guest::kPrefixLock) != 0 && !random.chance(10)) return false;
   // The 16-bit forms show half of the last instruction's address, from which the engine cannot tell its own.
   const bool stores_environment = insn.special == Special::kFnstenv || insn.special == Special::kFnsave;
   if (stores_environment && (insn.prefixes & guest::kPrefix66) != 0) return false;
