@@ -124,6 +124,9 @@ class BlockTranslator {
   int link_count_ = 0, tick_count_ = 0, thunk_count_ = 0, miss_count_ = 0;
 };
 
+/// Address of an entry point of exits.S.
+inline u64 address_of(void (*f)()) { return reinterpret_cast<u64>(f); }
+
 /// Puts `landing` into the indirect-branch table for a pc below 2 GiB.
 void set_table(GuestAddr pc, CacheAddr landing);
 CacheAddr table_entry(GuestAddr pc);

@@ -59,8 +59,8 @@ struct Context {
   u32 allotted;       ///< what every stripe was given at the last allotment
   u32 in_guest;       ///< 1 from just before generated code is entered until its exit has saved the registers
 
-  Thread* thread;  ///< holder of the turn
-  u64 sites;       ///< address of the exit sites (translate/block_index.h), for exits.S
+  Thread* thread;      ///< holder of the turn
+  u64 sites;           ///< address of the exit sites (translate/block_index.h), for exits.S
   u32 no_quick_calls;  ///< 1: every system call takes the common way
 };
 static_assert(sizeof(Context) <= kPageSize);
