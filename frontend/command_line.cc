@@ -38,8 +38,10 @@ Result<PrintText> parse_options(CLI::App& app, Words words) {
   return PrintText{};
 }
 
-Result<Invocation> parse_run(CLI::App& app, RunCommand& command, Words words) {
-  const std::size_t options = count_option_words(*app.get_subcommand("run"), words.subspan(1)) + 1;
+/// A subcommand that takes a guest's command line.
+template <typename Command>
+Result<Invocation> parse_guest_command(CLI::App& app, Command& command, Words words) {
+  const std::size_t options = count_option_words(*app.get_subcommand(words.front()), words.subspan(1)) + 1;
   const auto parsed = parse_options(app, words.first(options));
   if (!parsed) return parsed.error();
   if (!parsed.value().text.empty()) return Invocation{parsed.value()};
@@ -49,6 +51,17 @@ Result<Invocation> parse_run(CLI::App& app, RunCommand& command, Words words) {
   auto run = command.finish({guest.begin(), guest.end()});
   if (!run) return run.error();
   return Invocation{std::move(run.value())};
+}
+
+/// A subcommand whose words are all detrec's.
+template <typename Command>
+Result<Invocation> parse_own_command(CLI::App& app, Command& command, Words words) {
+  const auto parsed = parse_options(app, words);
+  if (!parsed) return parsed.error();
+  if (!parsed.value().text.empty()) return Invocation{parsed.value()};
+  auto options = command.finish();
+  if (!options) return options.error();
+  return Invocation{std::move(options.value())};
 }
 
 }  // namespace
@@ -61,10 +74,22 @@ Result<Invocation> parse_command_line(const std::vector<std::string>& words) {
       "Exit status: the program's (128+n when signal n ended it); 125 detrec's own failure, 126 a program "
       "that\n"
       "cannot be run, 127 one that does not exist.");
+  RecordCommand record(app);
+  ReplayCommand replay(app);
   RunCommand run(app);
+  LsCommand ls(app);
+  InfoCommand info(app);
+  DumpCommand dump(app);
+  IndexCommand index(app);
 
   if (!words.empty() && !looks_like_option(words.front())) {
-    if (words.front() == "run") return parse_run(app, run, words);
+    if (words.front() == "run") return parse_guest_command(app, run, words);
+    if (words.front() == "record") return parse_guest_command(app, record, words);
+    if (words.front() == "replay") return parse_own_command(app, replay, words);
+    if (words.front() == "ls") return parse_own_command(app, ls, words);
+    if (words.front() == "info") return parse_own_command(app, info, words);
+    if (words.front() == "dump") return parse_own_command(app, dump, words);
+    if (words.front() == "index") return parse_own_command(app, index, words);
     return Error{kExitOwnFailure, "no such subcommand (try --help)", words.front()};
   }
 

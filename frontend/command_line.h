@@ -5,6 +5,12 @@
 #include <variant>
 #include <vector>
 
+#include "frontend/dump_command.h"
+#include "frontend/index_command.h"
+#include "frontend/info_command.h"
+#include "frontend/ls_command.h"
+#include "frontend/record_command.h"
+#include "frontend/replay_command.h"
 #include "frontend/result.h"
 #include "frontend/run_command.h"
 
@@ -15,7 +21,8 @@ struct PrintText {
   std::string text;
 };
 
-using Invocation = std::variant<PrintText, RunOptions>;
+using Invocation = std::variant<PrintText, RunOptions, RecordOptions, ReplayOptions, InfoOptions, LsOptions,
+                                DumpOptions, IndexOptions>;
 
 /// Parses the words after argv[0]. Options of detrec end at the first word that is not one (the guest
 /// program) or at

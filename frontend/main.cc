@@ -10,14 +10,16 @@ namespace {
 
 using detrec::frontend::Invocation;
 using detrec::frontend::PrintText;
-using detrec::frontend::RunOptions;
 
 int perform(const PrintText& request) {
   std::fputs(request.text.c_str(), stdout);
   return std::fflush(stdout) == 0 ? 0 : detrec::frontend::kExitOwnFailure;
 }
 
-int perform(const RunOptions& options) { return detrec::frontend::execute(options); }
+template <typename Options>
+int perform(const Options& options) {
+  return detrec::frontend::execute(options);
+}
 
 }  // namespace
 

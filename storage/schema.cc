@@ -163,7 +163,7 @@ Status create_schema(sqlite::Database& database) {
                              event::signal_name);
 }
 
-Result<std::int32_t> check_schema(sqlite::Database& database) {
+Result<std::int32_t> check_schema(sqlite::Database& database, std::int32_t current) {
   const auto id = database.number("PRAGMA application_id");
   if (!id) return id.error();
   if (id.value() != kApplicationId)
@@ -171,10 +171,10 @@ Result<std::int32_t> check_schema(sqlite::Database& database) {
   const auto version = database.number("PRAGMA user_version");
   if (!version) return version.error();
   const std::int64_t number = version.value().value_or(0);
-  if (number > kSchemaVersion)
+  if (number > current)
     return Error{ErrorCode::kUnsupported,
                  "it was written by a newer detrec (trace version " + std::to_string(number) +
-                     "; this one knows versions up to " + std::to_string(kSchemaVersion) + ")",
+                     "; this one knows versions up to " + std::to_string(current) + ")",
                  {}};
   if (number < 1) return Error{ErrorCode::kInvalid, "it has no trace version", {}};
   return static_cast<std::int32_t>(number);

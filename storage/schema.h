@@ -8,7 +8,7 @@ namespace detrec::storage {
 /// Makes a new file's tables, and fills those that only give names to numbers.
 Status create_schema(sqlite::Database& database);
 
-/// Checks that an open file is a trace of a version that can be read: kInvalid or kUnsupported otherwise.
-Result<std::int32_t> check_schema(sqlite::Database& database);
+/// The version of an open file: kInvalid when it is no trace, kUnsupported when it is newer than `current`.
+Result<std::int32_t> check_schema(sqlite::Database& database, std::int32_t current = kSchemaVersion);
 
 }  // namespace detrec::storage

@@ -17,6 +17,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+/// An event and its data stay in one chunk, and so in one transaction, unless it gets so many times larger.
+constexpr std::size_t kSplitFactor = 4;
+
 }  // namespace
 
 struct TraceWriter::State {
@@ -27,7 +30,6 @@ struct TraceWriter::State {
   // Of the recorder's thread.
   EventNumber last_event;
   WallTime last_time;
-  bool data_follows = false;
   bool finished = false;
 
   // Shared, under the mutex.
@@ -35,6 +37,7 @@ struct TraceWriter::State {
   std::condition_variable work;     ///< for the writer's thread
   std::condition_variable written;  ///< for the recorder's
   Batch current;
+  bool data_follows = false;                              ///< the last record announced more of its event
   Clock::time_point deadline = Clock::time_point::max();  ///< when `current` must be written
   std::deque<Batch> queue;
   std::size_t queued_bytes = 0;
@@ -72,9 +75,8 @@ void TraceWriter::State::appended(std::unique_lock<std::mutex>& lock) {
     deadline = Clock::now() + options.flush_interval;
     work.notify_one();
   }
-  const bool full = current.other_bytes >= options.chunk_bytes ||
-                    (current.encoder && current.encoder->raw_size() >= options.chunk_bytes);
-  if (!full) return;
+  const std::size_t limit = data_follows ? options.chunk_bytes * kSplitFactor : options.chunk_bytes;
+  if (current.bytes() < limit) return;
   cut();
   written.wait(lock, [&] { return queued_bytes <= options.queue_bytes || failure.has_value(); });
 }
@@ -95,8 +97,8 @@ event::ChunkEncoder& TraceWriter::State::encoder() {
 void TraceWriter::State::run() {
   std::unique_lock lock(mutex);
   while (true) {
-    while (queue.empty() && !stopping && Clock::now() < deadline) {
-      if (deadline == Clock::time_point::max()) {
+    while (queue.empty() && !stopping && (data_follows || Clock::now() < deadline)) {
+      if (data_follows || deadline == Clock::time_point::max()) {
         work.wait(lock);
       } else {
         work.wait_until(lock, deadline);
@@ -180,16 +182,18 @@ Result<EventNumber> TraceWriter::add(const event::EventView& record, WallTime ti
   State& state = *state_;
   if (state.finished) return Error{ErrorCode::kMisuse, "the recording has ended", {}};
   const bool is_data = record.kind() == wire::EventKind::kData;
+  const bool with_rows = has_rows(record);
+  std::unique_lock lock(state.mutex);
+  if (state.failure) return *state.failure;
   if (is_data != state.data_follows) {
     return Error{ErrorCode::kInvalid,
                  is_data ? "a data record follows an event that did not announce it"
                          : "an event announced data records that do not follow",
                  {}};
   }
-  const bool with_rows = has_rows(record);
-  std::unique_lock lock(state.mutex);
-  if (state.failure) return *state.failure;
   state.data_follows = record.more_data();
+  // The writer's thread does not look at the time in the middle of an event.
+  if (is_data && !state.data_follows) state.work.notify_one();
   state.last_time.ns = std::max(state.last_time.ns, time.ns);
   if (!is_data) ++state.last_event.value;
   state.encoder().add(record, state.last_event, state.last_time);

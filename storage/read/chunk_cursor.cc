@@ -25,6 +25,7 @@ Result<EventSpan> event_span(sqlite::Database& database) {
 Result<ChunkCursor> ChunkCursor::create(sqlite::Database& database, EventNumber from, const EventSpan& span) {
   ChunkCursor cursor;
   cursor.from_ = from;
+  cursor.end_ = span.last;
   if (from > span.last || span.last.value == 0) {
     cursor.ended_ = true;
     return cursor;
@@ -99,7 +100,11 @@ Result<std::optional<event::DecodedRecord>> ChunkCursor::next() {
         ended_ = true;
         return opened.error();
       }
-      if (!opened.value()) break;
+      if (!opened.value()) {
+        ended_ = true;
+        if (last_seen_ < end_) return damaged("it is missing");
+        break;
+      }
     }
     auto record = decoder_->next();
     if (!record) {
@@ -123,6 +128,10 @@ Result<std::optional<event::DecodedRecord>> ChunkCursor::next() {
     if (!started_) {
       started_ = record.value()->number >= from_ && record.value()->view.kind() != wire::EventKind::kData;
       if (!started_) continue;
+      if (record.value()->number != from_) {
+        ended_ = true;
+        return damaged("its events do not follow those before");
+      }
     }
     return record;
   }

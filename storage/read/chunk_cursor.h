@@ -30,6 +30,7 @@ class ChunkCursor {
   sqlite::Statement select_;
   std::optional<event::ChunkDecoder> decoder_;
   EventNumber from_;
+  EventNumber end_;       ///< the last event that must be there
   std::int64_t seq_ = 0;  ///< of the open chunk
   EventNumber first_in_chunk_, last_in_chunk_;
   bool at_chunk_start_ = false;

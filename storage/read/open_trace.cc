@@ -77,28 +77,35 @@ std::string immutable_uri(const std::filesystem::path& path) {
 
 }  // namespace
 
-Result<sqlite::Database> open_trace(const std::filesystem::path& path) {
+Result<sqlite::Database> open_trace(const std::filesystem::path& path, const SchemaVersions& versions) {
   if (const auto good = check_file(path); !good) return good.error();
   auto database = sqlite::Database::open(path.string(), SQLITE_OPEN_READONLY);
   if (!database) return database.error();
-  auto version = check_schema(database.value());
-  if (version) return database;
-  const bool unreachable = version.error().code == ErrorCode::kIo;
-  if (!unreachable) return version.error();
-
-  // A file in write-ahead mode needs a place for its journal's index, and this folder gives none.
-  if (has_journal(path)) {
-    return Error{
-        ErrorCode::kIo,
-        "its recording was cut off, and its journal (-wal) cannot be read here; copy both to a folder "
-        "that can be written",
-        {}};
+  auto version = check_schema(database.value(), versions.current);
+  if (!version && version.error().code == ErrorCode::kIo) {
+    // A file in write-ahead mode needs a place for its journal's index, and this folder gives none.
+    if (has_journal(path)) {
+      return Error{ErrorCode::kIo,
+                   "its recording was cut off, and its journal (-wal) cannot be read here; copy both to a "
+                   "folder that can be written",
+                   {}};
+    }
+    database = sqlite::Database::open(immutable_uri(path), SQLITE_OPEN_READONLY | SQLITE_OPEN_URI);
+    if (!database) return database.error();
+    version = check_schema(database.value(), versions.current);
   }
-  database = sqlite::Database::open(immutable_uri(path), SQLITE_OPEN_READONLY | SQLITE_OPEN_URI);
-  if (!database) return database.error();
-  version = check_schema(database.value());
   if (!version) return version.error();
-  return database;
+  if (version.value() == versions.current) return database;
+
+  auto writable = sqlite::Database::open(path.string(), SQLITE_OPEN_READWRITE);
+  const auto converted = writable ? migrate(writable.value(), version.value(), versions) : writable.error();
+  if (!converted) {
+    Error error = converted.error();
+    error.message = "it has the older trace version " + std::to_string(version.value()) +
+                    " and could not be converted: " + error.message;
+    return error;
+  }
+  return sqlite::Database::open(path.string(), SQLITE_OPEN_READONLY);
 }
 
 }  // namespace detrec::storage

@@ -4,10 +4,13 @@
 
 #include <filesystem>
 
+#include "storage/migrations.h"
 #include "storage/sqlite.h"
 
 namespace detrec::storage {
 
-Result<sqlite::Database> open_trace(const std::filesystem::path& path);
+/// A trace of an older version is converted first, which needs a file that can be written.
+Result<sqlite::Database> open_trace(const std::filesystem::path& path,
+                                    const SchemaVersions& versions = kSchemaVersions);
 
 }  // namespace detrec::storage

@@ -176,6 +176,40 @@ TEST(RoundTrip, AWriterThatIsDroppedLeavesWhatItHad) {
   EXPECT_FALSE(TraceReader::open(folder.path("a.detrec")).value()->recording().complete());
 }
 
+TEST(RoundTrip, AnEventIsNotTornByTheClock) {
+  const TraceFolder folder;
+  WriterOptions options;
+  options.flush_interval = std::chrono::milliseconds(5);
+  auto writer = TraceWriter::create(folder.path("a.detrec"), sample_info(), options);
+  ASSERT_TRUE(writer.ok());
+  RecordBuffer large;
+  event::testing::add_read(large, 0, 200'000);
+  event::for_each_record(large.bytes(), [&](std::span<const std::byte> record) {
+    ASSERT_TRUE(writer.value()->add(record, {1}).ok());
+    const bool last = record.data() + record.size() == large.bytes().data() + large.bytes().size();
+    if (last) return;
+    std::this_thread::sleep_for(std::chrono::milliseconds(30));
+    EXPECT_EQ(query(folder.path("a.detrec"), "SELECT count(*) FROM chunk").front(), "0");
+  });
+  for (int i = 0; i < 1000 && query(folder.path("a.detrec"), "SELECT seq FROM chunk").empty(); ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  EXPECT_EQ(query(folder.path("a.detrec"), "SELECT count(*) FROM chunk").front(), "1");
+}
+
+TEST(RoundTrip, AnEventLargerThanChunksIsSplit) {
+  const TraceFolder folder;
+  WriterOptions options;
+  options.chunk_bytes = 70'000;
+  RecordBuffer records;
+  event::testing::add_read(records, 0, 10);
+  event::testing::add_read(records, 1, 3'000'000);
+  event::testing::add_read(records, 2, 10);
+  write_trace(folder.path("a.detrec"), records.bytes(), options);
+  EXPECT_GT(query(folder.path("a.detrec"), "SELECT seq FROM chunk WHERE first_event = 2").size(), 5u);
+  EXPECT_TRUE(same(read_records(folder.path("a.detrec")), records.bytes()));
+  EXPECT_TRUE(same(read_records(folder.path("a.detrec"), {3}), records.bytes().last(200)));
+}
+
 TEST(RoundTrip, SeveralReadersAtOnce) {
   const TraceFolder folder;
   event::testing::RandomRecords random(13);

@@ -86,6 +86,13 @@ void exchange_exit(Turn& turn, wire::ExitCause cause, i32 status) {
   }
 }
 
+void record_exec(Turn& turn) {
+  if (!recording()) return;
+  Record record = record_here(turn, wire::EventKind::kExit);
+  record.append<wire::ExitBody>().cause = wire::ExitCause::kExec;
+  record.commit();
+}
+
 void exchange_thread(Turn& turn, u32 number, i32& tid, i32& pid) {
   if (recording()) {
     Record record = record_here(turn, wire::EventKind::kThread);
@@ -103,7 +110,10 @@ void exchange_thread(Turn& turn, u32 number, i32& tid, i32& pid) {
   }
 }
 
-u32 new_thread_number() { return __atomic_add_fetch(&process().launch->threads, 1, __ATOMIC_RELAXED); }
+u32 new_thread_number() {
+  if (current_mode == wire::ChannelMode::kNone) return 0;  // also in children of a recorded process
+  return __atomic_add_fetch(&process().launch->threads, 1, __ATOMIC_RELAXED);
+}
 
 void record_turn(const Thread& from, const Thread& to, wire::TurnReason reason) {
   if (!recording()) return;

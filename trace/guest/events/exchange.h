@@ -22,10 +22,13 @@ void exchange_signal(Turn& turn, SignalInfo& info, bool asynchronous);
 /// process.
 void exchange_exit(Turn& turn, wire::ExitCause cause, i32 status);
 
+/// Recording: the process is about to execute another image. Replay takes this event in replay_call().
+void record_exec(Turn& turn);
+
 /// A thread has been created: its number, and its ids, which replay fills in.
 void exchange_thread(Turn& turn, u32 number, i32& tid, i32& pid);
 
-/// A number for a thread: they count up over the run.
+/// A number for a thread: they count up over the run. 0 when there are no events.
 u32 new_thread_number();
 
 /// Recording: `to` has got the turn that `from` had given away. Called by `to`, which holds it.

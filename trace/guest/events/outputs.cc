@@ -1,6 +1,7 @@
 // Which writes are the program's output: those that reach what stdout or stderr were when it started, by
 // whatever descriptor.
 #include <asm/stat.h>
+#include <asm/unistd_64.h>
 
 #include "trace/guest/base/syscall.h"
 #include "trace/guest/events/calls.h"
@@ -28,6 +29,26 @@ Identity identify(u64 fd) {
 void start_outputs() {
   outputs[1] = identify(1);
   outputs[2] = identify(2);
+}
+
+bool writes_output_unseen(Turn& turn, i32 number) {
+  int to;  // the argument that says where
+  switch (number) {
+    case __NR_sendfile:
+    case __NR_vmsplice:
+      to = 0;
+      break;
+    case __NR_tee:
+      to = 1;
+      break;
+    case __NR_splice:
+    case __NR_copy_file_range:
+      to = 2;
+      break;
+    default:
+      return false;
+  }
+  return output_of(turn, static_cast<u32>(turn.arg(to))) != wire::Direction::kIn;
 }
 
 wire::Direction output_of(Turn& turn, u64 fd) {

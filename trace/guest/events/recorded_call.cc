@@ -93,7 +93,8 @@ RecordedCall::RecordedCall(Turn& turn, i32 number) : number_(number), args_(know
 }
 
 void record_clock(Turn& turn, i32 clock, GuestAddr to, SysResult result, const syscall::Timespec& now) {
-  Record record(wire::EventKind::kSyscall, turn.thread().number, turn.ticks(), turn.regs().pc);
+  Record record(wire::EventKind::kSyscall, turn.thread().number, run::ticks_used_in_guest(context()),
+                turn.regs().pc);
   auto& body = record.append<wire::SyscallBody>();
   body.number = __NR_clock_gettime;
   body.args[0] = static_cast<u64>(static_cast<i64>(clock));

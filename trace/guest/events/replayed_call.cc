@@ -140,6 +140,17 @@ SysResult serve_again(Turn& turn, const Call& call, SysResult (*serve)(Turn&, i3
   diverge(turn, "the engine cannot be started again: error %ld", -r);
 }
 
+/// An execve that got as far as the kernel; returns when it failed there.
+void replay_exec(Turn& turn) {
+  const wire::EventHeader& event = next_event(turn);
+  if (event.kind != wire::EventKind::kExit) return;
+  if (body_of<wire::ExitBody>(expect_event(turn, wire::EventKind::kExit)).cause != wire::ExitCause::kExec)
+    diverge(turn, "the program executes another; recorded: it ends");
+  take_event();
+  wire::EventKind next = next_event(turn).kind;
+  if (next == wire::EventKind::kMapping || next == wire::EventKind::kStart) start_next_image(turn);
+}
+
 bool is_interruption(SysResult r) {
   return r == -EINTR || (r <= signal::kERestartSys && r >= signal::kERestartBlock);
 }
@@ -153,10 +164,8 @@ SysResult replay_call(Turn& turn, i32 number, SysResult (*serve)(Turn&, i32)) {
   syscalls::capture_before(number, call.args.value, syscall::guest_reader(), before);
   call.input_hash = input_hash(number, call.args, before);
   while (run::turn_passes_in_call(turn)) run::pass_turn(turn);
+  if (number == __NR_execve || number == __NR_execveat) replay_exec(turn);
   wire::EventKind next = next_event(turn).kind;
-  bool executes = number == __NR_execve || number == __NR_execveat;
-  if (executes && (next == wire::EventKind::kMapping || next == wire::EventKind::kStart))
-    start_next_image(turn);
   if (is_served_again(number)) return serve_again(turn, call, serve);
   if (number == __NR_clone && next == wire::EventKind::kThread) {
     SysResult result = serve(turn, number);

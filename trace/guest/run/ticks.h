@@ -15,6 +15,19 @@ inline u64 ticks_used(const Context& c) {
   return used;
 }
 
+/// The same while in_guest is set (the short ways of exits.S), when a host handler's request_exit() may interrupt the
+/// reading and allot anew.
+inline u64 ticks_used_in_guest(const Context& c) {
+  for (;;) {
+    u64 base = c.tick_base;
+    u32 allotted = c.allotted;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    u64 used = ticks_used(c);
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    if (base == c.tick_base && allotted == c.allotted) return used;
+  }
+}
+
 /// Spreads what is left until the deadline; nothing may be left only if the caller stops. Returns false then.
 inline bool allot_ticks(Context& c) {
   u64 used = ticks_used(c);

@@ -168,7 +168,7 @@ SysResult exchanged(Turn& turn, i32 nr) {
   if (events::replaying()) return events::replay_call(turn, nr, by_number);
   if (!events::recording()) return by_number(turn, nr);
   events::RecordedCall call(turn, nr);
-  SysResult result = by_number(turn, nr);
+  SysResult result = events::writes_output_unseen(turn, nr) ? error(EINVAL) : by_number(turn, nr);
   call.finish(turn, result);
   return result;
 }

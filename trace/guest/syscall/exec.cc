@@ -11,6 +11,7 @@
 #include "trace/guest/base/probe.h"
 #include "trace/guest/base/string.h"
 #include "trace/guest/base/syscall.h"
+#include "trace/guest/events/exchange.h"
 #include "trace/guest/load/loader.h"
 #include "trace/guest/memory/guest_map.h"
 #include "trace/guest/process.h"
@@ -160,6 +161,7 @@ SysResult replace_image(Turn& turn, const Request& request, const char* path, u6
   if (read) {
     memory::prepare_exec(turn);
     signal::prepare_exec(turn);
+    events::record_exec(turn);
     r = signal::raw_syscall_interruptible(self, __NR_execveat, static_cast<u64>(process().own_fds[kImageFd]),
                                           arg(""), arg(argv), request.envp, AT_EMPTY_PATH, 0);
     signal::cancel_exec(turn);

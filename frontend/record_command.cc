@@ -1,0 +1,171 @@
+#include "frontend/record_command.h"
+
+#include <fmt/format.h>
+#include <sys/socket.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
+
+#include <CLI/CLI.hpp>
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+
+#include "frontend/launch/engine_image.h"
+#include "frontend/launch/launch_page.h"
+#include "frontend/launch/program_path.h"
+#include "frontend/launch/supervisor.h"
+#include "frontend/report.h"
+#include "frontend/trace_files.h"
+#include "server/record/recorder.h"
+
+namespace detrec::frontend {
+namespace {
+
+int fail(const Error& error) {
+  std::fputs(fmt::format("detrec: {}\n", to_string(error)).c_str(), stderr);
+  return error.code;
+}
+
+int fail(const event::Error& error) { return fail({kExitOwnFailure, to_string(error), {}}); }
+
+storage::RecordingInfo describe_recording(const RecordOptions& options) {
+  storage::RecordingInfo info;
+  info.command = options.guest_command;
+  std::error_code error;
+  info.directory = std::filesystem::current_path(error).string();
+  utsname host = {};
+  uname(&host);
+  info.host = host.nodename;
+  info.kernel = fmt::format("{} {}", host.release, host.version);
+  info.cpu_model = "host";
+  info.detrec_version = DETREC_VERSION;
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  info.started.ns =
+      static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(now).count());
+  return info;
+}
+
+/// Both ends of the control socket; the child's has a high number.
+struct Control {
+  Descriptor server, engine;
+};
+
+Result<Control> make_control() {
+  int ends[2];
+  if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
+    return Error{kExitOwnFailure, std::strerror(errno), "socketpair"};
+  Control control{move_to_high_number(Descriptor(ends[0])), move_to_high_number(Descriptor(ends[1]))};
+  if (!control.server.valid() || !control.engine.valid())
+    return Error{kExitOwnFailure, std::strerror(errno), "the control socket's descriptor"};
+  return control;
+}
+
+std::string human_size(std::uintmax_t bytes) {
+  constexpr double kKi = 1024;
+  const auto size = static_cast<double>(bytes);
+  if (size < kKi * kKi) return fmt::format("{:.1f} KiB", size / kKi);
+  return fmt::format("{:.1f} MiB", size / kKi / kKi);
+}
+
+void print_summary(const std::string& trace, const server::RecordingResult& result) {
+  std::error_code error;
+  const auto size = std::filesystem::file_size(trace, error);
+  std::fputs(fmt::format("detrec: {}: {} events, {}; to replay: detrec replay {}\n", trace, result.events,
+                         human_size(error ? 0 : size), trace)
+                 .c_str(),
+             stderr);
+}
+
+}  // namespace
+
+RecordCommand::RecordCommand(CLI::App& parent) {
+  CLI::App* record = parent.add_subcommand("record", "Record a program's run into a trace");
+  record
+      ->add_option("-o,--output", trace_,
+                   "The trace to write; default: <program>-<n>.detrec in this directory")
+      ->type_name("FILE");
+  record->add_flag("-q,--quiet", quiet_, "Do not print the line about the trace at the end");
+  record->add_option("--slice", slice_, "Let another thread run every N ticks, up to M instructions later")
+      ->type_name("N[+M]");
+  // For the help text only: the guest's command is cut off before CLI11 sees it.
+  record->add_option("PROGRAM", "Looked up in PATH unless it contains a slash")->type_name("");
+  record->add_option("ARGUMENT", "Given to the program as they are")->type_name("...");
+  record->footer(
+      "Examples:\n"
+      "  detrec record ./prog --its-option\n"
+      "  detrec record -o crash.detrec -- ./prog\n"
+      "  detrec replay -a crash.detrec");
+}
+
+Result<RecordOptions> RecordCommand::finish(std::vector<std::string> guest_command) {
+  RecordOptions options;
+  options.trace = trace_;
+  options.quiet = quiet_;
+  if (!slice_.empty()) {
+    const auto slice = parse_slice(slice_);
+    if (!slice) return Error{slice.error().code, slice.error().message, "--slice"};
+    options.slice = slice.value();
+  }
+  if (guest_command.empty()) return Error{kExitOwnFailure, "no program given (try --help)", "record"};
+  options.guest_command = std::move(guest_command);
+  return options;
+}
+
+int execute(const RecordOptions& options) {
+  const auto program = resolve_program(options.guest_command.front(), search_path_from_environment());
+  if (!program) return fail(program.error());
+  const auto engine = EngineImage::open();
+  if (!engine) return fail(engine.error());
+  RunOptions run;
+  run.slice = options.slice;
+  auto page = LaunchPage::create(run, engine.value(), wire::ChannelMode::kRecord);
+  if (!page) return fail(page.error());
+  auto control = make_control();
+  if (!control) return fail(control.error());
+  auto ring = server::Ring::map(page.value().descriptor(), page.value().get());
+  if (!ring) return fail(ring.error());
+
+  const std::string trace =
+      options.trace.empty() ? new_trace_path(options.guest_command.front()).string() : options.trace;
+  storage::WriterOptions writer_options;
+  writer_options.replace_existing = !options.trace.empty();
+  auto writer = storage::TraceWriter::create(trace, describe_recording(options), writer_options);
+  if (!writer) return fail(writer.error());
+
+  server::Recorder recorder(std::move(ring.value()), control.value().server.release(),
+                            std::move(writer.value()));
+  Attachments attachments;
+  attachments.control = control.value().engine.number();
+  attachments.on_started = [&](pid_t child) {
+    control.value().engine = {};
+    recorder.start(child);
+  };
+  const auto wait_status =
+      run_engine(engine.value(), page.value(), program.value(), options.guest_command, attachments);
+  if (!wait_status) return fail(wait_status.error());
+
+  const Outcome outcome = judge(page.value().get(), wait_status.value(), run);
+  storage::RecordingSummary summary;
+  summary.exit_status = outcome.exit_status;
+  summary.ticks = page.value().get().ticks;
+  summary.end_reason = WIFSIGNALED(wait_status.value()) ? "signal" : "exit";
+  const server::RecordingResult result = recorder.finish(wait_status.value(), summary);
+  std::fputs(outcome.text.c_str(), stderr);
+  if (result.error) {
+    return fail(Error{
+        kExitOwnFailure,
+        to_string(*result.error) + "; the program was ended, the trace is good up to the last flush", trace});
+  }
+  if (page.value().get().phase == wire::LaunchPhase::kFailed) {
+    std::error_code ignored;
+    if (result.events == 0) std::filesystem::remove(trace, ignored);
+    return outcome.exit_status;
+  }
+  if (!options.quiet) print_summary(trace, result);
+  return outcome.exit_status;
+}
+
+}  // namespace detrec::frontend

@@ -1,0 +1,34 @@
+// `detrec replay`: a recorded run, again.
+#pragma once
+
+#include <string>
+
+#include "frontend/result.h"
+
+namespace CLI {
+class App;
+}
+
+namespace detrec::frontend {
+
+/// What `detrec replay` was asked to do.
+struct ReplayOptions {
+  std::string trace;  ///< path; empty: the newest in the directory
+  bool autopilot = false;
+};
+
+/// Declares the subcommand on `parent`; after a parse, finish() turns what CLI11 collected into options.
+class ReplayCommand {
+ public:
+  explicit ReplayCommand(CLI::App& parent);
+  Result<ReplayOptions> finish();
+
+ private:
+  std::string trace_;
+  bool autopilot_ = false;
+};
+
+/// Replays and returns detrec's exit status.
+int execute(const ReplayOptions& options);
+
+}  // namespace detrec::frontend

@@ -1,0 +1,113 @@
+#include "server/replay/feeder.h"
+
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <thread>
+#include <vector>
+
+#include "server/replay/output.h"
+
+namespace detrec::server {
+
+struct Feeder::State {
+  State(Ring ring_in, storage::TraceReader& reader_in, const Content& content_in, bool show_output_in)
+      : ring(std::move(ring_in)), reader(reader_in), content(content_in), show_output(show_output_in) {}
+
+  RingWriter ring;
+  storage::TraceReader& reader;
+  const Content& content;
+  bool show_output;
+  Output output;
+  pid_t guest = 0;
+  std::thread thread;
+  std::atomic<bool> guest_ended = false;
+  std::optional<event::Error> error;
+
+  void run();
+  bool feed(const event::DecodedRecord& record);
+  void append(std::span<const std::byte> bytes, const event::EventView& view);
+  void show();
+  void fail(const event::Error& why);
+};
+
+void Feeder::State::fail(const event::Error& why) {
+  if (!error) error = why;
+  if (!guest_ended) kill(guest, SIGKILL);
+}
+
+void Feeder::State::show() {
+  if (show_output && !error && !output.show_up_to(ring.read()))
+    fail({event::ErrorCode::kIo, std::strerror(errno), "writing the program's output"});
+}
+
+void Feeder::State::append(std::span<const std::byte> bytes, const event::EventView& view) {
+  while (!ring.fits(bytes.size()) && !guest_ended && !error) {
+    show();
+    ring.nap();
+  }
+  if (!ring.fits(bytes.size())) return;
+  ring.append(bytes);
+  if (show_output) output.keep(view, ring.written());
+}
+
+/// False when the trace refers to a capture that it does not have.
+bool Feeder::State::feed(const event::DecodedRecord& record) {
+  const auto* mapping = record.view.as<event::MappingView>();
+  if (mapping == nullptr || mapping->body->content != wire::Content::kCapture) {
+    append(record.bytes, record.view);
+    return true;
+  }
+  const Content::Place* place = content.find({mapping->body->capture});
+  if (place == nullptr) return false;
+  std::vector<std::byte> copy(record.bytes.begin(), record.bytes.end());
+  auto* body = reinterpret_cast<wire::MappingBody*>(copy.data() + sizeof(wire::EventHeader));
+  body->content_offset = place->offset;
+  body->content_size = place->size;
+  append(copy, record.view);
+  return true;
+}
+
+void Feeder::State::run() {
+  auto cursor = reader.events(reader.first_event());
+  if (!cursor) {
+    fail(cursor.error());
+  } else {
+    while (!guest_ended && !error) {
+      const auto next = cursor.value().next();
+      if (!next) {
+        fail(next.error());
+      } else if (!next.value().has_value()) {
+        break;
+      } else if (!feed(*next.value())) {
+        fail({event::ErrorCode::kInvalid, "a mapped file is missing in the trace"});
+      }
+    }
+  }
+  ring.end();
+  while (!guest_ended) {
+    show();
+    ring.nap();
+  }
+}
+
+Feeder::Feeder(Ring ring, storage::TraceReader& reader, const Content& content, bool show_output)
+    : state_(std::make_unique<State>(std::move(ring), reader, content, show_output)) {}
+
+Feeder::~Feeder() { finish(); }
+
+void Feeder::start(pid_t guest) {
+  state_->guest = guest;
+  state_->thread = std::thread([this] { state_->run(); });
+}
+
+std::optional<event::Error> Feeder::finish() {
+  if (!state_->thread.joinable()) return state_->error;
+  state_->guest_ended = true;
+  state_->thread.join();
+  state_->show();
+  return state_->error;
+}
+
+}  // namespace detrec::server
