@@ -3,6 +3,8 @@
 // A trace is untrusted: everything is checked before it is believed, sizes before memory is allocated. A
 // reader and its cursors belong to one thread; several readers may have the same file open, also while it is
 // still being written. A file or folder that cannot be written is no obstacle.
+//
+// The last event of a recording that was cut off may lack data: its last record then still has more_data().
 #pragma once
 
 #include <cstddef>

@@ -60,11 +60,12 @@ std::string_view name_of(wire::ExitCause cause) {
       return "process";
     case wire::ExitCause::kSignal:
       return "signal";
+    case wire::ExitCause::kExec:
+      return "exec";
     case wire::ExitCause::kKilled:
       return "killed";
-    default:
-      return cause < wire::ExitCause::kKilled ? "exec" : "unknown";
   }
+  return "unknown";
 }
 
 std::string_view name_of(wire::Content content) {

@@ -106,7 +106,8 @@ TEST(WriteFailure, SyncFails) {
   FailingFiles files;
   WriterOptions options;
   options.vfs = files.name();
-  files.fail_after(0, FileFailure::kSyncError);
+  options.chunk_bytes = 4000;
+  files.fail_after(100, FileFailure::kSyncError);
   const Outcome outcome = record(folder.path("a.detrec"), options);
   files.fail_after(0, FileFailure::kNone);
   EXPECT_FALSE(outcome.error.empty());
