@@ -32,6 +32,8 @@ class Framer {
   void append(std::string_view bytes);
   /// The next complete item, nothing if more bytes are needed.
   std::optional<Item> next();
+  /// How many bytes it keeps: no more than the longest packet and what was appended last.
+  std::size_t kept() const { return buffer_.size(); }
 
  private:
   std::optional<Item> finish_packet(std::size_t hash);

@@ -23,7 +23,7 @@ class Conditions(GdbTest):
 
     def test_memory_types_and_operators(self):
         conditions = ["total == 5 && squares[2] == 4", "(char)squares[9] == 81", "total / 5 == 28 && x % 10 == 8",
-                      "(x << 2) == 20 && -x < -4", "!(x - 6)", "*(short*)&squares[3] == 9 && x >= 4",
+                      "(x << 2) == 20 && x - 6 < 0", "!(x - 6)", "*(short*)&squares[3] == 9 && x >= 4",
                       "(unsigned char)(x | 0x30) == 0x37", "~x == -4 && (x ^ 1) == 2"]  # fmt: skip
         expected = [3, None, 8, 5, 6, 4, 7, 3]
         commands = []

@@ -82,6 +82,7 @@ TEST(Framer, TakesTheLongestPacketAndNoLonger) {
   for (int i = 0; i < 100; ++i) {
     framer.append((i == 0 ? "$" : "") + std::string(100'000, 'a'));
     EXPECT_EQ(kinds(items(framer)), "");
+    EXPECT_LE(framer.kept(), kMaxPacket + 200'000);
   }
   framer.append("#00$OK#9a");
   EXPECT_EQ(kinds(items(framer)), "BP");

@@ -59,6 +59,19 @@ TEST(Layout, NumbersAreGdbs) {
   EXPECT_EQ(Layout(VectorLevel::kSse).rows().size(), 60u);
 }
 
+TEST(Layout, SizesAreTheArchitectures) {
+  const Layout layout(VectorLevel::kAvx512);
+  for (const auto& row : layout.rows()) {
+    const auto is = [&row](const char* pattern) { return std::regex_match(row.name, std::regex(pattern)); };
+    const std::size_t size = is("r..?|[fg]s_base|orig_rax|k[0-7]") ? 8
+                             : is("st[0-7]")                       ? 10
+                             : is("xmm\\d+|ymm\\d+h")              ? 16
+                             : is("zmm\\d+h")                      ? 32
+                                                                   : 4;
+    EXPECT_EQ(row.size, size) << row.name;
+  }
+}
+
 TEST(Layout, EveryRegisterHasItsOwnBytes) {
   const Layout layout(VectorLevel::kAvx512);
   Registers registers;
