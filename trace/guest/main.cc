@@ -2,6 +2,7 @@
 #include "trace/guest/base/print.h"
 #include "trace/guest/base/string.h"
 #include "trace/guest/base/syscall.h"
+#include "trace/guest/debug/debugger.h"
 #include "trace/guest/events/mode.h"
 #include "trace/guest/events/ring.h"
 #include "trace/guest/events/snapshot.h"
@@ -91,6 +92,7 @@ extern "C" [[noreturn]] void engine_main(u64* stack) {
   map_context();
   map_launch(argv[1]);
   if (process().first) events::start_ring(*process().launch, process().own_fds[kLaunchFd]);
+  if (events::replaying()) debug::start(*process().launch, process().own_fds[kLaunchFd]);
   context().no_quick_calls = events::replaying() ? 1 : 0;
   load::LoadFailure failure{kOwnFailure, {}};
   if (!memory::start(auxv, failure.message, sizeof failure.message)) fail_launch(failure);

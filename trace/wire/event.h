@@ -120,8 +120,8 @@ enum class ExitCause : std::uint32_t {
   kThread = 1,  ///< the thread's exit(2)
   kProcess,     ///< exit_group
   kSignal,      ///< a signal's default action; status = its number
-  kExec,     ///< another image is about to replace the process's; kStart follows, or kSyscall with the error
-  kKilled,      ///< from outside, seen by the server; pc is not known
+  kExec,    ///< another image is about to replace the process's; kStart follows, or kSyscall with the error
+  kKilled,  ///< from outside, seen by the server; pc is not known
 };
 
 /// kExit.

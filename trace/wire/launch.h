@@ -110,8 +110,11 @@ struct Launch {
   std::int32_t content_fd;      ///< replay: memfd with the captured files; -1: none
   std::uint32_t captures;       ///< numbers of captures handed out
   std::uint64_t content_bytes;  ///< length of the content memfd
-  std::uint64_t ring_offset;    ///< in the memfd: RingControl, and kChannelPage further the data
-  std::uint64_t ring_bytes;     ///< a power of two
+  std::uint64_t debug_offset;   ///< in the memfd: the slots of a debugged replay (debug.h); 0: none
+  std::uint32_t debug_slot;     ///< of this process
+  std::uint32_t debug_reserved;
+  std::uint64_t ring_offset;  ///< in the memfd: RingControl, and kChannelPage further the data
+  std::uint64_t ring_bytes;   ///< a power of two
 
   // Hidden debugging options.
   std::uint64_t translate_limit;  ///< after so many blocks, single-step every instruction; 0: no limit

@@ -40,6 +40,8 @@ inline constexpr u64 kEngineHeapEnd = 0x5100'0000'0000;
 
 /// The ring of event records (events/ring.h), at the end of the heap: up to 512 MiB, mapped twice in a row.
 inline constexpr u64 kRingAddress = kEngineHeapEnd - 0x4001'0000;
+/// The mailbox of a replay under a debugger (debug/mailbox.h).
+inline constexpr u64 kMailboxAddress = kRingAddress - 0x100'0000;
 
 /// First address that user space cannot have (4-level paging).
 inline constexpr u64 kUserEnd = 0x7fff'ffff'f000;

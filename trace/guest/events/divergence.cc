@@ -5,6 +5,7 @@
 #include "trace/guest/base/print.h"
 #include "trace/guest/base/probe.h"
 #include "trace/guest/base/syscall.h"
+#include "trace/guest/debug/debugger.h"
 #include "trace/guest/events/ring.h"
 #include "trace/guest/process.h"
 #include "trace/guest/run/stops.h"
@@ -13,7 +14,11 @@
 namespace detrec::guest::events {
 namespace {
 
-[[noreturn]] void leave(wire::LaunchPhase phase) {
+[[noreturn]] void leave(Turn& turn, wire::LaunchPhase phase) {
+  bool diverged = phase == wire::LaunchPhase::kDiverged;
+  if (debug::attached)
+    debug::at_end(turn, diverged ? wire::StopReason::kDiverged : wire::StopReason::kEnd,
+                  process().launch->message);
   process().launch->phase = phase;
   raw_syscall(__NR_exit_group, 0);
   __builtin_unreachable();
@@ -64,7 +69,7 @@ const wire::EventHeader& next_event(Turn& turn) {
   describe_state(turn);
   format(process().launch->message, sizeof process().launch->message,
          "the recording ends here: it was cut off before the program's end");
-  leave(wire::LaunchPhase::kReplayed);
+  leave(turn, wire::LaunchPhase::kReplayed);
 }
 
 bool is_kill(const wire::EventHeader& event) {
@@ -76,7 +81,7 @@ void end_killed(Turn& turn, const wire::EventHeader& event) {
   process().launch->replayed_end = {1, body_of<wire::ExitBody>(event).status};
   take_event();
   describe_state(turn);
-  leave(wire::LaunchPhase::kReplayed);
+  leave(turn, wire::LaunchPhase::kReplayed);
 }
 
 void take_event() {
@@ -105,7 +110,7 @@ void diverge(Turn& turn, const char* message, ...) {
   format_v(process().launch->message, sizeof process().launch->message, message, args);
   va_end(args);
   describe_state(turn);
-  leave(wire::LaunchPhase::kDiverged);
+  leave(turn, wire::LaunchPhase::kDiverged);
 }
 
 }  // namespace detrec::guest::events

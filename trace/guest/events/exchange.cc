@@ -2,6 +2,7 @@
 
 #include "trace/guest/base/string.h"
 #include "trace/guest/base/syscall.h"
+#include "trace/guest/debug/debugger.h"
 #include "trace/guest/events/divergence.h"
 #include "trace/guest/events/record.h"
 #include "trace/guest/process.h"
@@ -22,12 +23,20 @@ u64 settled_hash(Turn& turn) {
   return run::register_hash(regs);
 }
 
+void stop_at_signal(Turn& turn) {
+  const auto& body = body_of<wire::SignalBody>(expect_event(turn, wire::EventKind::kSignal));
+  SignalInfo info;
+  memcpy(&info, body.info, sizeof info);
+  debug::at_signal(turn, info);
+}
+
 void replay_exit(Turn& turn, wire::ExitCause cause, i32 status) {
   const auto& body = body_of<wire::ExitBody>(expect_event(turn, wire::EventKind::kExit));
   if (body.cause != cause || body.status != status)
     diverge(turn, "the program ends with status %d; recorded: %d", status, body.status);
   if (body.register_hash != 0 && body.register_hash != settled_hash(turn))
     diverge(turn, "registers differ at the end");
+  if (debug::attached && cause != wire::ExitCause::kThread) debug::at_end(turn, wire::StopReason::kEnd, "");
   take_event();
   if (cause == wire::ExitCause::kThread) return;
   wire::Launch& launch = *process().launch;
@@ -62,6 +71,8 @@ void exchange_signal(Turn& turn, SignalInfo& info, bool asynchronous) {
     memcpy(body.info, &info, sizeof info);
     record.commit();
   } else if (replaying()) {
+    if (debug::attached) stop_at_signal(turn);
+    // Fetched only now: a checkpoint split off meanwhile has another ring.
     const auto& body = body_of<wire::SignalBody>(expect_event(turn, wire::EventKind::kSignal));
     if (asynchronous) {
       memcpy(&info, body.info, sizeof info);

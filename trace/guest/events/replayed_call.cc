@@ -4,6 +4,7 @@
 
 #include "trace/guest/base/print.h"
 #include "trace/guest/base/syscall.h"
+#include "trace/guest/debug/debugger.h"
 #include "trace/guest/events/calls.h"
 #include "trace/guest/events/divergence.h"
 #include "trace/guest/events/input_hash.h"
@@ -12,6 +13,7 @@
 #include "trace/guest/memory/guest_map.h"
 #include "trace/guest/memory/guest_memory.h"
 #include "trace/guest/process.h"
+#include "trace/guest/run/accounts.h"
 #include "trace/guest/run/replayed_turns.h"
 #include "trace/guest/run/ticks.h"
 #include "trace/guest/signal/signals.h"
@@ -130,6 +132,8 @@ SysResult serve_again(Turn& turn, const Call& call, SysResult (*serve)(Turn&, i3
 [[noreturn]] void start_next_image(Turn& turn) {
   char launch_fd[16];
   format(launch_fd, sizeof launch_fd, "%d", process().own_fds[kLaunchFd]);
+  run::account_exec(turn);
+  if (debug::attached) debug::prepare_exec(process().own_fds[kLaunchFd]);
   const char* argv[] = {"detrec-guest", launch_fd, "", "", nullptr};
   const char* envp[] = {nullptr};
   constexpr u64 kEmptyPath = 0x1000;

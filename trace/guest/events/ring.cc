@@ -6,6 +6,7 @@
 #include "trace/guest/base/print.h"
 #include "trace/guest/base/syscall.h"
 #include "trace/guest/events/mode.h"
+#include "trace/guest/process.h"
 
 namespace detrec::guest::events {
 namespace {
@@ -53,6 +54,13 @@ void start_ring(const wire::Launch& launch, i32 fd) {
   // An execve goes on where the image before it has stopped.
   position = load(recording() ? control->written : control->read);
   known = load(recording() ? control->read : control->written);
+}
+
+void move_ring(u64 ring_offset) {
+  raw_syscall(__NR_munmap, kRingAddress, wire::kChannelPage + 2 * ring_bytes);
+  wire::Launch& launch = *process().launch;
+  launch.ring_offset = ring_offset;
+  start_ring(launch, process().own_fds[kLaunchFd]);
 }
 
 void leave_ring() {

@@ -12,6 +12,9 @@ namespace detrec::guest::events {
 /// launch page's.
 void start_ring(const wire::Launch& launch, i32 fd);
 
+/// Replay: goes on with a fresh ring at another offset, to which the server appends what comes next.
+void move_ring(u64 ring_offset);
+
 /// In a process that must not take part: forgets the mode and unmaps the ring.
 void leave_ring();
 

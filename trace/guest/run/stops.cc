@@ -2,6 +2,7 @@
 
 #include "trace/guest/base/print.h"
 #include "trace/guest/base/syscall.h"
+#include "trace/guest/debug/debugger.h"
 #include "trace/guest/events/divergence.h"
 #include "trace/guest/events/mode.h"
 #include "trace/guest/process.h"
@@ -67,6 +68,8 @@ bool interrupts(const wire::EventHeader& event) {
 bool at_replayed_stop(Turn& turn, u64 used) {
   Stops& s = stops();
   Context& c = context();
+  debug::Plan plan;
+  if (debug::attached) plan = debug::plan(turn);
   const wire::EventHeader& event = events::next_event(turn);
   if (events::is_kill(event)) events::end_killed(turn, event);
   if (event.thread != turn.thread().number)
@@ -76,9 +79,10 @@ bool at_replayed_stop(Turn& turn, u64 used) {
                     "the program has gone on beyond the tick of the next event: %s at %lu ticks, pc 0x%lx",
                     events::kind_name(event.kind), event.ticks, event.pc);
   bool interrupted = interrupts(event), reached = used == event.ticks;
-  s.to_event = interrupted && reached && c.regs.pc != event.pc;
+  s.to_event = plan.step || (interrupted && reached && c.regs.pc != event.pc);
   c.tick_deadline = interrupted && !reached ? event.ticks : event.ticks + 1;
-  if (!interrupted || !reached || s.to_event || event.kind != wire::EventKind::kTurn) return false;
+  if (plan.deadline < c.tick_deadline) c.tick_deadline = plan.deadline;
+  if (!interrupted || !reached || c.regs.pc != event.pc || event.kind != wire::EventKind::kTurn) return false;
   pass_turn(turn);
   return true;
 }

@@ -1,6 +1,7 @@
 #include "trace/guest/translate/block_translator.h"
 
 #include "trace/guest/base/print.h"
+#include "trace/guest/debug/debugger.h"
 #include "trace/guest/run/exits.h"
 
 namespace detrec::guest::translate {
@@ -86,6 +87,7 @@ void BlockTranslator::run_entry_only(CacheAddr body) {
 
 bool BlockTranslator::translate_insn(const Insn& insn) {
   GuestAddr next = pc_ + insn.length;
+  if (debug::attached && mode_ != Mode::kStep) debug_checks(insn);
   bool plain = (insn.branch == Branch::kNone && copied(insn.special)) || insn.branch == Branch::kJccRel ||
                insn.branch == Branch::kLoopRel || insn.branch == Branch::kJmpRel;
   if (!plain) last_call_ = pc_;

@@ -64,6 +64,8 @@ class BlockTranslator {
   bool dispatched() const { return mode_ != Mode::kNormal; }
 
   bool translate_insn(const Insn& insn);  ///< true: the block goes on
+  void debug_checks(const Insn& insn);
+  void address_into_rcx(const Insn& insn, const MemOperand& mem);
   void copy(const Insn& insn);
   void copy_far(const Insn& insn, Reg scratch);
   void copy_opcode_with_base(const Insn& insn, Reg base);

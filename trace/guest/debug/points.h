@@ -1,0 +1,32 @@
+// Breakpoints and watchpoints of a debugged process.
+#pragma once
+
+#include "trace/guest/run/turn.h"
+#include "trace/wire/debug.h"
+
+namespace detrec::guest::debug {
+
+/// Replaces all breakpoints. 0 or -errno.
+SysResult set_breakpoints(Turn& turn, const u64* pcs, u64 count);
+/// Replaces all watchpoints; the first and the last one change how code is translated.
+SysResult set_watchpoints(Turn& turn, const wire::DebugWatch* watches, u64 count);
+
+bool has_watchpoints();
+
+/// What the instruction at regs().pc is about to access of what is watched.
+struct WatchedAccess {
+  bool any = false;
+  GuestAddr address = 0;
+  wire::WatchKind kind = wire::WatchKind::kWrite;
+};
+WatchedAccess watched_access(Turn& turn);
+/// The same for memory that the engine writes.
+WatchedAccess watched_write(GuestAddr begin, GuestAddr end);
+
+/// A byte for each value of the low 16 bits of an address: not 0 where an access of up to 64 bytes that
+/// begins there may touch watched memory. Generated code asks it before each access while there are
+/// watchpoints.
+inline constexpr u64 kFilterBytes = 64 * 1024;
+const u8* watch_filter();
+
+}  // namespace detrec::guest::debug
