@@ -12,6 +12,7 @@
 #include "trace/guest/signal/signals.h"
 #include "trace/guest/syscall/syscalls.h"
 #include "trace/guest/translate/code_pages.h"
+#include "trace/guest/translate/target_check.h"
 #include "trace/guest/translate/translator.h"
 
 namespace detrec::guest::run {
@@ -242,7 +243,12 @@ FaultAction classify_fault(Turn& turn, int signo, u64& fault_address, bool write
   if (write && signo == kSigSegv && translate::on_write_fault(turn, fault_address))
     return FaultAction::kContinue;
   translate::CachePosition at;
-  if (!translate::locate(host_pc, at) || at.insn.branch != Branch::kRet) return FaultAction::kDeliver;
+  if (!translate::locate(host_pc, at)) return FaultAction::kDeliver;
+  bool is_ret = at.insn.branch == Branch::kRet;
+  bool is_indirect =
+      is_ret || at.insn.branch == Branch::kJmpIndirect || at.insn.branch == Branch::kCallIndirect;
+  if (is_indirect && translate::widen_target_check(host_pc)) return FaultAction::kContinue;
+  if (!is_ret) return FaultAction::kDeliver;
   // The translated `ret` looks at the upper half of its slot first.
   GuestAddr slot = turn.gpr(kRsp);
   if (fault_address == slot + 4 && page_down(slot) == page_down(slot + 7)) fault_address = slot;

@@ -59,14 +59,10 @@ void BlockTranslator::ret(const Insn& insn) {
   }
   emit_.store_context(kRcx, offsetof(Context, spill_rcx));
   emit_.byte(0x8b), emit_.byte(0x4c), emit_.byte(0x24), emit_.byte(0x04);  // mov ecx, [rsp+4]
-  CacheAddr is_low = emit_.short_branch(0xe3);
-  CacheAddr miss = emit_.here();
-  misses_[miss_count_++] = {emit_.jmp(0), ::exit_ret, site};
-  emit_.bind_short(is_low);
-  emit_.byte(0x8b), emit_.byte(0x0c), emit_.byte(0x24);  // mov ecx, [rsp]
-  emit_.byte(0x8b), emit_.byte(0x0c), emit_.byte(0x8d);  // mov ecx, [rcx*4 + table]
-  emit_.imm32(static_cast<u32>(kTableBase));
-  emit_.jrcxz_back(miss);
+  emit_.check_upper_half();
+  emit_.byte(0x48), emit_.byte(0x8b), emit_.byte(0x0c), emit_.byte(0x24);  // mov rcx, [rsp]
+  emit_.look_up_landing();
+  CacheAddr miss = emit_.short_branch(0xe3);
   if (pop == 0) {
     emit_.byte(0x48), emit_.byte(0x89), emit_.byte(0x0c), emit_.byte(0x24);  // mov [rsp], rcx
     emit_.byte(0xc3);
@@ -77,6 +73,8 @@ void BlockTranslator::ret(const Insn& insn) {
     emit_.imm32(8 + pop);
     emit_.byte(0xff), emit_.byte(0xe1);  // jmp rcx
   }
+  emit_.bind_short(miss);
+  misses_[miss_count_++] = {emit_.jmp(0), ::exit_ret, site};
 }
 
 /// mov rcx, <operand of an indirect branch>
@@ -117,14 +115,10 @@ bool BlockTranslator::indirect(const Insn& insn) {
     return false;
   }
   emit_.load_context32(kRcx, offsetof(Context, target) + 4);
-  CacheAddr is_low = emit_.short_branch(0xe3);
-  CacheAddr miss = emit_.here();
-  misses_[miss_count_++] = {emit_.jmp(0), exit, site};
-  emit_.bind_short(is_low);
-  emit_.load_context32(kRcx, offsetof(Context, target));
-  emit_.byte(0x8b), emit_.byte(0x0c), emit_.byte(0x8d);  // mov ecx, [rcx*4 + table]
-  emit_.imm32(static_cast<u32>(kTableBase));
-  emit_.jrcxz_back(miss);
+  emit_.check_upper_half();
+  emit_.load_context(kRcx, offsetof(Context, target));
+  emit_.look_up_landing();
+  misses_[miss_count_++] = {emit_.jrcxz_far(), exit, site};
   emit_.byte(0x48), emit_.byte(0x8d), emit_.byte(0x49), emit_.byte(kLandingLength);  // lea rcx, [rcx+9]
   if (!is_call) {
     emit_.byte(0xff), emit_.byte(0xe1);  // jmp rcx

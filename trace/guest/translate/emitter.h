@@ -3,6 +3,7 @@
 
 #include "trace/guest/base/string.h"
 #include "trace/guest/translate/context.h"
+#include "trace/guest/translate/target_check.h"
 
 namespace detrec::guest::translate {
 
@@ -12,6 +13,7 @@ inline constexpr u8 kCcZero = 4;
 class Emitter {
  public:
   explicit Emitter(CacheAddr at) : at_(reinterpret_cast<u8*>(raw(at))) {}
+  explicit Emitter(u8* at) : at_(at) {}
 
   CacheAddr here() const { return static_cast<CacheAddr>(reinterpret_cast<u64>(at_)); }
 
@@ -91,10 +93,24 @@ class Emitter {
   void bind_short(CacheAddr field) {
     *reinterpret_cast<u8*>(raw(field)) = static_cast<u8>(raw(here()) - raw(field) - 1);
   }
-  /// jrcxz back to an address at most 128 bytes before.
-  void jrcxz_back(CacheAddr to) {
-    byte(0xe3);
-    byte(static_cast<u8>(raw(to) - raw(here()) - 1));
+  /// Goes to a far address when rcx is zero; returns the field for patch_rel32. jrcxz reaches only a few
+  /// bytes, and a jump around the way out would be taken all the other times. So the way out is the operand
+  /// of a nop.
+  CacheAddr jrcxz_far() {
+    byte(0xe3), byte(3);
+    byte(0x0f), byte(0x1f), byte(0x84);  // nop [SIB + disp32]: the SIB byte and displacement are the jump
+    return jmp(0);
+  }
+
+  /// The two halves of an indirect transfer's look-up (target_check.h). rcx is the target's upper half, then
+  /// all of it.
+  void check_upper_half() {
+    byte(0x0f), byte(0xb6), byte(0x0c), byte(0xcd);  // movzx ecx, byte [rcx*8 + disp32]
+    imm32(static_cast<u32>(kCheckByte));
+  }
+  void look_up_landing() {
+    byte(0x8b), byte(0x0c), byte(0x8d);  // mov ecx, [rcx*4 + disp32]
+    imm32(static_cast<u32>(kTableBase));
   }
 
   /// Points a 32-bit displacement field at `to`. Aligned or not, it is one store: other threads do not run

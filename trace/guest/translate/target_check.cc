@@ -1,5 +1,7 @@
 #include "trace/guest/translate/target_check.h"
 
+#include <initializer_list>
+
 #include "trace/guest/base/print.h"
 #include "trace/guest/base/syscall.h"
 #include "trace/guest/translate/emitter.h"
@@ -8,39 +10,38 @@ namespace detrec::guest::translate {
 namespace {
 
 constexpr u64 kProtNone = 0;
-constexpr u8 kJmp = 0xe9;
+constexpr u8 kJump = 0xe9;
+constexpr u64 kJumpLength = 5;
 
-/// Upper halves of targets whose lower 62 bits are a low address, and the most that the low 13 bits (those that the
-/// look-up does not see as beyond user space) can add.
+/// Upper halves of targets whose lower 62 bits are a low address, and the most that the low 13 bits (those
+/// that the look-up does not see as beyond user space) can add.
 constexpr u64 kSecondTopBit = 8ull << 30, kTopBit = 8ull << 31, kMostAdded = 8 * 0x2000;
+
+i32 read32(u64 at) {
+  i32 v;
+  memcpy(&v, reinterpret_cast<const void*>(at), sizeof v);
+  return v;
+}
 
 void close_pages(u64 begin, u64 end) {
   SysResult r = raw_syscall(__NR_mprotect, begin, end - begin, kProtNone);
   if (failed(r)) DETREC_PANIC("cannot protect the engine's memory at 0x%lx: error %ld", begin, -r);
 }
 
-bool same_bytes(u64 at, const u8* bytes, u64 n) {
-  return memcmp(reinterpret_cast<const void*>(at), bytes, n) == 0;
+/// Where the look-up at `at` goes when there is no entry: its jrcxz leads to a jump out of line.
+u64 miss_target(u64 at) {
+  u64 jrcxz = at + kLookUpLength;
+  u64 jump = jrcxz + 2 + *reinterpret_cast<const u8*>(jrcxz + 1);
+  return jump + kJumpLength + static_cast<u64>(static_cast<i64>(read32(jump + 1)));
 }
 
-/// Where the look-up's jrcxz goes when there is no entry: a jump out of line.
-u64 miss_target(u64 look_up) {
-  u64 jrcxz = look_up + kLookUpLength;
-  i8 distance;
-  memcpy(&distance, reinterpret_cast<const void*>(jrcxz + 1), sizeof distance);
-  u64 jump = jrcxz + 2 + static_cast<u64>(static_cast<i64>(distance));
-  i32 displacement;
-  memcpy(&displacement, reinterpret_cast<const void*>(jump + 1), sizeof displacement);
-  return jump + 5 + static_cast<u64>(static_cast<i64>(displacement));
-}
-
-/// The check's load in the code of one instruction; 0 when there is none. Once changed it is a jump.
-u64 find_look_up(u64 insn_cache, const u8* pattern) {
-  constexpr u64 kMostBefore = 64;
-  for (u64 at = insn_cache; at < insn_cache + kMostBefore; ++at) {
-    if (same_bytes(at, pattern, kLookUpLength)) return at;
-  }
-  return 0;
+// Between check and look-up the whole target is loaded, a return's from the stack.
+constexpr u64 kLoadLength = 4, kContextLoadLength = 8;
+bool loads_from_stack(u64 at) { return read32(at) == 0x240c8b48; }  // mov rcx, [rsp]
+u64 look_up_after(u64 load) { return load + (loads_from_stack(load) ? kLoadLength : kContextLoadLength); }
+u64 check_before(u64 look_up) {
+  u64 load = look_up - (loads_from_stack(look_up - kLoadLength) ? kLoadLength : kContextLoadLength);
+  return load - kCheckLength;
 }
 
 }  // namespace
@@ -51,6 +52,30 @@ void open_check_gaps() {
     // From one before: the sum with the table's address may carry out of the 62 bits.
     close_pages(page_down(kCheckByte + bits - 8), page_up(kCheckByte + bits + kMostAdded));
   }
+}
+
+bool widen_target_check(u64 host_pc) {
+  u8 check[kCheckLength], look_up[kLookUpLength];
+  Emitter(check).check_upper_half();
+  Emitter(look_up).look_up_landing();
+  bool at_look_up = memcmp(reinterpret_cast<const void*>(host_pc), look_up, sizeof look_up) == 0;
+  if (!at_look_up && memcmp(reinterpret_cast<const void*>(host_pc), check, sizeof check) != 0) return false;
+  u64 at = at_look_up ? check_before(host_pc) : host_pc;
+  u64 after = at + kCheckLength;
+  u64 miss = miss_target(look_up_after(after));
+  Emitter site(static_cast<CacheAddr>(at));
+  if (*reinterpret_cast<const u8*>(at) == kJump) {
+    site.jmp(miss);  // not even the upper half told: never look up here again
+    return true;
+  }
+  CacheAddr asking = cold_room(2 + 2 * kJumpLength);
+  Emitter e(asking);
+  CacheAddr is_low = e.short_branch(0xe3);  // rcx is the upper half
+  e.jmp(miss);
+  e.bind_short(is_low);
+  e.jmp(after);
+  site.jmp(raw(asking));
+  return true;
 }
 
 }  // namespace detrec::guest::translate

@@ -37,13 +37,7 @@ void BlockTranslator::tick_through_rcx(GuestAddr target) {
   emit_.load_context32(kRcx, stripe);
   emit_.byte(0x8d), emit_.byte(0x49), emit_.byte(0xff);  // lea ecx, [rcx - 1]
   emit_.store_context32(kRcx, stripe);
-  // jrcxz reaches only a few bytes, and a jump around the way out would cost every tick a taken branch. So
-  // the way out is the immediate operand of an instruction that does nothing of use: mov rcx, imm64, two
-  // bytes of opcode.
-  emit_.byte(0xe3), emit_.byte(2);     // jrcxz into the immediate
-  emit_.byte(0x48), emit_.byte(0xb9);  // mov rcx, imm64 = { jmp stub; 3 bytes }
-  CacheAddr field = emit_.jmp(0);
-  emit_.byte(0), emit_.byte(0), emit_.byte(0);
+  CacheAddr field = emit_.jrcxz_far();
   emit_.load_context(kRcx, offsetof(Context, spill_rcx));
   u32 site = block_index().add_site({target, static_cast<u32>(raw(emit_.here())), 0, 0, SiteKind::kTick});
   ticks_[tick_count_++] = {field, site, true};

@@ -10,6 +10,7 @@
 #include "trace/guest/syscall/host_clock.h"
 #include "trace/guest/translate/block_translator.h"
 #include "trace/guest/translate/page_protection.h"
+#include "trace/guest/translate/target_check.h"
 
 namespace detrec::guest::translate {
 namespace {
@@ -20,6 +21,7 @@ constexpr u64 kMadvDontNeed = 4, kMadvHugePage = 14;
 
 /// Stubs, which run once or rarely, lie apart from the bodies.
 constexpr u64 kColdBegin = kCacheBegin + (kCacheEnd - kCacheBegin) / 8 * 5;
+constexpr u64 kColdEnd = kCheckPage;
 /// Room that a block with all its stubs never exceeds.
 constexpr u64 kMaxBlockCache = 64 * 1024;
 
@@ -65,7 +67,7 @@ Mode mode_for(GuestAddr pc) {
 }
 
 void flush_when_full(Turn& turn) {
-  bool full = cache().next + kMaxBlockCache > kColdBegin || cache().cold + kMaxBlockCache > kCacheEnd;
+  bool full = cache().next + kMaxBlockCache > kColdBegin || cache().cold + kMaxBlockCache > kColdEnd;
   if (full || block_index().nearly_full()) flush(turn);
 }
 
@@ -135,6 +137,7 @@ bool unchanged(const Block& block) {
 void start() {
   map_fixed(kCacheBegin, kCacheEnd, kProtRead | kProtWrite | kProtExec);
   map_fixed(kTableBase, kTableEnd, kProtRead | kProtWrite);
+  open_check_gaps();
   cache().high = static_cast<HighEntry*>(engine_reserve(kHighEntries * sizeof(HighEntry)));
   block_index().start();
 }
@@ -245,16 +248,24 @@ CacheAddr follow_link(Turn& turn, u32 index, FetchFault& fault) {
   return body;
 }
 
+CacheAddr cold_room(u64 bytes) {
+  if (cache().cold + bytes > kColdEnd) DETREC_PANIC("the code cache is full between two flushes");
+  CacheAddr at = static_cast<CacheAddr>(cache().cold);
+  cache().cold += bytes;
+  return at;
+}
+
 namespace {
+constexpr u64 kExitStubLength = 11 + 5;
+
 /// Gives a link back its exit stub.
 void unlink(Site& site, void*) {
   if (site.stub == 0) {
-    if (cache().cold + 64 > kCacheEnd) DETREC_PANIC("the code cache is full while unlinking");
-    Emitter e(static_cast<CacheAddr>(cache().cold));
-    site.stub = static_cast<u32>(cache().cold);
+    CacheAddr stub = cold_room(kExitStubLength);
+    site.stub = static_cast<u32>(raw(stub));
+    Emitter e(stub);
     e.set_context32(offsetof(Context, exit_arg), static_cast<u32>(&site - &block_index().site(0)));
     e.jmp(reinterpret_cast<u64>(&exit_link));
-    cache().cold = raw(e.here());
   }
   Emitter::patch_rel32(static_cast<CacheAddr>(site.cache), site.stub);
   site.next_incoming = kNone;
