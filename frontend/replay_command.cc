@@ -10,6 +10,7 @@
 #include "frontend/launch/engine_image.h"
 #include "frontend/launch/launch_page.h"
 #include "frontend/launch/supervisor.h"
+#include "frontend/replay_server.h"
 #include "frontend/report.h"
 #include "frontend/trace_files.h"
 #include "server/replay/feeder.h"
@@ -70,16 +71,23 @@ int replay_at_full_speed(const std::string& trace, storage::TraceReader& reader)
 
 ReplayCommand::ReplayCommand(CLI::App& parent) {
   CLI::App* replay = parent.add_subcommand("replay", "Repeat a recorded run");
-  replay->add_flag("-a,--autopilot", autopilot_,
+  replay->add_flag("-a,--autopilot", options_.autopilot,
                    "Repeat it at full speed, with its output, and exit with its status");
-  replay->add_option("TRACE", trace_, "The trace; default: the newest in this directory")->type_name("");
+  replay->add_flag("-g,--gdb", options_.gdb, "Start gdb on it");
+  replay->add_flag("--stdio", options_.stdio,
+                   "Serve gdb on stdin and stdout: target remote | detrec replay --stdio TRACE");
+  replay->add_option("--port", options_.port, "Where to serve gdb; 0: any free port")->capture_default_str();
+  replay->add_option("--listen", options_.listen, "The address to serve gdb on")->capture_default_str();
+  replay->add_option("TRACE", options_.trace, "The trace; default: the newest in this directory")
+      ->type_name("");
   replay->footer(
       "Examples:\n"
-      "  detrec replay -a\n"
+      "  detrec replay                 # then: gdb -ex 'target extended-remote :1234'\n"
+      "  detrec replay -g crash.detrec\n"
       "  detrec replay -a crash.detrec");
 }
 
-Result<ReplayOptions> ReplayCommand::finish() { return ReplayOptions{trace_, autopilot_}; }
+Result<ReplayOptions> ReplayCommand::finish() { return options_; }
 
 int execute(const ReplayOptions& options) {
   std::string trace = options.trace;
@@ -88,10 +96,10 @@ int execute(const ReplayOptions& options) {
     if (!newest) return fail(newest.error());
     trace = newest.value().string();
   }
-  if (!options.autopilot) return fail({kExitOwnFailure, "only --autopilot exists yet", "replay"});
   const auto reader = storage::TraceReader::open(trace);
   if (!reader) return fail(reader.error());
-  return replay_at_full_speed(trace, *reader.value());
+  return options.autopilot ? replay_at_full_speed(trace, *reader.value())
+                           : serve_debugger(trace, *reader.value(), options);
 }
 
 }  // namespace detrec::frontend

@@ -1,6 +1,7 @@
 // `detrec replay`: a recorded run, again.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "frontend/result.h"
@@ -15,6 +16,10 @@ namespace detrec::frontend {
 struct ReplayOptions {
   std::string trace;  ///< path; empty: the newest in the directory
   bool autopilot = false;
+  bool gdb = false;    ///< start gdb
+  bool stdio = false;  ///< serve gdb on stdin and stdout
+  std::uint16_t port = 1234;
+  std::string listen = "127.0.0.1";
 };
 
 /// Declares the subcommand on `parent`; after a parse, finish() turns what CLI11 collected into options.
@@ -24,8 +29,7 @@ class ReplayCommand {
   Result<ReplayOptions> finish();
 
  private:
-  std::string trace_;
-  bool autopilot_ = false;
+  ReplayOptions options_;
 };
 
 /// Replays and returns detrec's exit status.

@@ -9,6 +9,8 @@
 #include <cstring>
 #include <utility>
 
+#include "trace/wire/debug.h"
+
 // Since Linux 6.3, and absent from older headers; older kernels refuse the flag with EINVAL (man 2
 // memfd_create).
 #ifndef MFD_NOEXEC_SEAL
@@ -21,6 +23,7 @@ namespace {
 constexpr std::uint64_t kRingOffset =
     (sizeof(wire::Launch) + wire::kChannelPage - 1) / wire::kChannelPage * wire::kChannelPage;
 constexpr std::uint64_t kRingBytes = 16u << 20;
+constexpr std::uint64_t kDebugRingBytes = 1u << 20;  // of each checkpoint
 
 Error launch_error(const char* what) { return Error{kExitOwnFailure, std::strerror(errno), what}; }
 
@@ -58,16 +61,12 @@ LaunchPage::~LaunchPage() {
   if (launch_ != nullptr) munmap(launch_, sizeof *launch_);
 }
 
-Result<LaunchPage> LaunchPage::create(const RunOptions& options, const EngineImage& engine,
-                                      wire::ChannelMode mode) {
-  const bool has_ring = mode != wire::ChannelMode::kNone;
+Result<LaunchPage> LaunchPage::make(const EngineImage& engine, std::uint64_t bytes) {
   Descriptor low(create_memory_file());
   if (!low.valid()) return launch_error("memfd_create");
   Descriptor descriptor = move_to_high_number(std::move(low));
   if (!descriptor.valid()) return launch_error("the launch page's descriptor");
-  if (!grow_despite_limit(descriptor.number(),
-                          static_cast<off_t>(kRingOffset + (has_ring ? wire::kChannelPage + kRingBytes : 0))))
-    return launch_error("ftruncate");
+  if (!grow_despite_limit(descriptor.number(), static_cast<off_t>(bytes))) return launch_error("ftruncate");
   void* memory =
       mmap(nullptr, sizeof(wire::Launch), PROT_READ | PROT_WRITE, MAP_SHARED, descriptor.number(), 0);
   if (memory == MAP_FAILED) return launch_error("mmap");
@@ -77,18 +76,39 @@ Result<LaunchPage> LaunchPage::create(const RunOptions& options, const EngineIma
   launch->version = wire::kLaunchVersion;
   launch->engine_fd = engine.descriptor();
   launch->launch_fd = descriptor.number();
-  launch->mode = mode;
   launch->content_fd = -1;
-  launch->ring_offset = has_ring ? kRingOffset : 0;
-  launch->ring_bytes = has_ring ? kRingBytes : 0;
-  launch->stop_ticks = options.stop_at ? options.stop_at->ticks.value : wire::kNoTicks;
-  launch->stop_pc = options.stop_at ? options.stop_at->pc.value : 0;
-  launch->slice_ticks = options.slice ? options.slice->ticks.value : 0;
-  launch->slice_jitter = options.slice ? options.slice->jitter_instructions : 0;
-  launch->translate_limit = options.translate_limit;
-  launch->trace_level = options.trace_level;
+  launch->stop_ticks = wire::kNoTicks;
   launch->phase = wire::LaunchPhase::kStarting;
   return LaunchPage(std::move(descriptor), launch);
+}
+
+Result<LaunchPage> LaunchPage::create(const RunOptions& options, const EngineImage& engine,
+                                      wire::ChannelMode mode) {
+  const bool has_ring = mode != wire::ChannelMode::kNone;
+  auto page = make(engine, kRingOffset + (has_ring ? wire::kChannelPage + kRingBytes : 0));
+  if (!page) return page;
+  wire::Launch& launch = page.value().get();
+  launch.mode = mode;
+  launch.ring_offset = has_ring ? kRingOffset : 0;
+  launch.ring_bytes = has_ring ? kRingBytes : 0;
+  if (options.stop_at) launch.stop_ticks = options.stop_at->ticks.value;
+  launch.stop_pc = options.stop_at ? options.stop_at->pc.value : 0;
+  launch.slice_ticks = options.slice ? options.slice->ticks.value : 0;
+  launch.slice_jitter = options.slice ? options.slice->jitter_instructions : 0;
+  launch.translate_limit = options.translate_limit;
+  launch.trace_level = options.trace_level;
+  return page;
+}
+
+Result<LaunchPage> LaunchPage::create_debugged(const EngineImage& engine) {
+  auto page = make(engine, kRingOffset + wire::kDebugSlots * wire::slot_bytes(kDebugRingBytes));
+  if (!page) return page;
+  wire::Launch& launch = page.value().get();
+  launch.mode = wire::ChannelMode::kReplay;
+  launch.debug_offset = kRingOffset;
+  launch.ring_offset = kRingOffset + sizeof(wire::DebugMailbox);
+  launch.ring_bytes = kDebugRingBytes;
+  return page;
 }
 
 }  // namespace detrec::frontend

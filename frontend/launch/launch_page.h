@@ -16,6 +16,8 @@ class LaunchPage {
   /// recording and replaying the ring of events follows the page.
   static Result<LaunchPage> create(const RunOptions& options, const EngineImage& engine,
                                    wire::ChannelMode mode = wire::ChannelMode::kNone);
+  /// The same for a replay under a debugger, with slots for its processes (trace/wire/debug.h).
+  static Result<LaunchPage> create_debugged(const EngineImage& engine);
 
   LaunchPage(LaunchPage&& other) noexcept;
   LaunchPage& operator=(LaunchPage&&) = delete;
@@ -27,6 +29,7 @@ class LaunchPage {
 
  private:
   LaunchPage(Descriptor descriptor, wire::Launch* launch);
+  static Result<LaunchPage> make(const EngineImage& engine, std::uint64_t bytes);
 
   Descriptor descriptor_;
   wire::Launch* launch_;

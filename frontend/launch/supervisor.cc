@@ -123,17 +123,43 @@ int supervise(pid_t child) {
   give_up(page.get(), error == E2BIG ? argv[2] : "cannot execute the engine " + engine.path(), error);
 }
 
-}  // namespace
-
-Result<int> run_engine(const EngineImage& engine, LaunchPage& page, const std::string& guest_path,
-                       const std::vector<std::string>& guest_argv, const Attachments& attachments) {
+std::vector<std::string> engine_words(const LaunchPage& page, const std::string& guest_path,
+                                      const std::vector<std::string>& guest_argv,
+                                      const Attachments& attachments) {
   std::string descriptors = std::to_string(page.descriptor());
   if (attachments.control >= 0) descriptors += ":" + std::to_string(attachments.control);
   std::vector<std::string> words = {"detrec-guest", std::move(descriptors), guest_path};
   words.insert(words.end(), guest_argv.begin(), guest_argv.end());
+  return words;
+}
+
+/// As execve wants them; the strings stay the words'.
+std::vector<char*> pointers(std::vector<std::string>& words) {
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
+  return argv;
+}
+
+}  // namespace
+
+Result<pid_t> start_engine(const EngineImage& engine, LaunchPage& page, const Attachments& attachments) {
+  std::vector<std::string> words = engine_words(page, "", {""}, attachments);
+  const std::vector<char*> argv = pointers(words);
+  const InheritedState inherited;
+  const pid_t parent = getpid();
+  const pid_t child = fork();
+  const int error = errno;
+  if (child == 0) become_engine(engine, page, inherited, parent, argv.data(), attachments);
+  inherited.give_back();
+  if (child < 0) return Error{kExitOwnFailure, std::strerror(error), "fork"};
+  return child;
+}
+
+Result<int> run_engine(const EngineImage& engine, LaunchPage& page, const std::string& guest_path,
+                       const std::vector<std::string>& guest_argv, const Attachments& attachments) {
+  std::vector<std::string> words = engine_words(page, guest_path, guest_argv, attachments);
+  const std::vector<char*> argv = pointers(words);
 
   const InheritedState inherited;
   const pid_t parent = getpid();

@@ -25,8 +25,7 @@ void wake(std::uint32_t& waits) {
 
 }  // namespace
 
-event::Result<Ring> Ring::map(int channel, const wire::Launch& launch) {
-  const std::uint64_t bytes = launch.ring_bytes;
+event::Result<Ring> Ring::map(int channel, std::uint64_t offset, std::uint64_t bytes) {
   const std::uint64_t all = wire::kChannelPage + 2 * bytes;
   const auto error = [] {
     return event::Error{event::ErrorCode::kIo, std::strerror(errno), "mapping the ring"};
@@ -35,13 +34,13 @@ event::Result<Ring> Ring::map(int channel, const wire::Launch& launch) {
   void* place = mmap(nullptr, all, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (place == MAP_FAILED) return error();
   auto* base = static_cast<std::byte*>(place);
-  const auto map_at = [&](std::byte* at, std::uint64_t size, std::uint64_t offset) {
+  const auto map_at = [&](std::byte* at, std::uint64_t size, std::uint64_t from) {
     return mmap(at, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, channel,
-                static_cast<off_t>(offset)) != MAP_FAILED;
+                static_cast<off_t>(from)) != MAP_FAILED;
   };
   std::byte* data = base + wire::kChannelPage;
-  if (!map_at(base, wire::kChannelPage + bytes, launch.ring_offset) ||
-      !map_at(data + bytes, bytes, launch.ring_offset + wire::kChannelPage)) {
+  if (!map_at(base, wire::kChannelPage + bytes, offset) ||
+      !map_at(data + bytes, bytes, offset + wire::kChannelPage)) {
     const auto failure = error();
     munmap(place, all);
     return failure;
@@ -77,6 +76,11 @@ void RingWriter::append(std::span<const std::byte> record) {
   wire::RingControl& control = ring_.control();
   store(control.written, written_);
   wake(control.reader_waits);
+}
+
+void RingWriter::reset() {
+  ring_.control() = wire::RingControl{};
+  written_ = 0;
 }
 
 void RingWriter::end() {

@@ -15,7 +15,10 @@ namespace detrec::server {
 class Ring {
  public:
   /// Maps the ring that `launch` describes out of the channel's descriptor. kIo when the kernel refuses.
-  static event::Result<Ring> map(int channel, const wire::Launch& launch);
+  static event::Result<Ring> map(int channel, const wire::Launch& launch) {
+    return map(channel, launch.ring_offset, launch.ring_bytes);
+  }
+  static event::Result<Ring> map(int channel, std::uint64_t offset, std::uint64_t bytes);
   Ring(Ring&& other) noexcept;
   Ring& operator=(Ring&&) = delete;
   ~Ring();
@@ -57,6 +60,8 @@ class RingWriter {
   bool fits(std::size_t bytes);
   /// Appends a record that fits.
   void append(std::span<const std::byte> record);
+  /// Begins anew; needs that nobody else uses the ring.
+  void reset();
   /// Nothing will follow.
   void end();
   /// Sleeps until the reader has made room, or a nap.

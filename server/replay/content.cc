@@ -52,4 +52,12 @@ const Content::Place* Content::find(storage::CaptureNumber number) const {
   return at == places_.end() ? nullptr : &at->second;
 }
 
+std::vector<std::byte> place_content(std::span<const std::byte> record, const Content::Place& place) {
+  std::vector<std::byte> copy(record.begin(), record.end());
+  auto* body = reinterpret_cast<wire::MappingBody*>(copy.data() + sizeof(wire::EventHeader));
+  body->content_offset = place.offset;
+  body->content_size = place.size;
+  return copy;
+}
+
 }  // namespace detrec::server

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <map>
+#include <span>
+#include <vector>
 
 #include "storage/trace_reader.h"
 
@@ -34,5 +36,8 @@ class Content {
   std::uint64_t bytes_ = 0;
   std::map<storage::CaptureNumber, Place> places_;
 };
+
+/// A kMapping record with Content::kCapture, completed with where its content is.
+std::vector<std::byte> place_content(std::span<const std::byte> record, const Content::Place& place);
 
 }  // namespace detrec::server

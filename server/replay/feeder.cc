@@ -61,11 +61,7 @@ bool Feeder::State::feed(const event::DecodedRecord& record) {
   }
   const Content::Place* place = content.find({mapping->body->capture});
   if (place == nullptr) return false;
-  std::vector<std::byte> copy(record.bytes.begin(), record.bytes.end());
-  auto* body = reinterpret_cast<wire::MappingBody*>(copy.data() + sizeof(wire::EventHeader));
-  body->content_offset = place->offset;
-  body->content_size = place->size;
-  append(copy, record.view);
+  append(place_content(record.bytes, *place), record.view);
   return true;
 }
 

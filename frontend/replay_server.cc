@@ -1,0 +1,92 @@
+#include "frontend/replay_server.h"
+
+#include <fmt/format.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+
+#include "frontend/launch/engine_image.h"
+#include "frontend/launch/launch_page.h"
+#include "frontend/launch/supervisor.h"
+#include "gdbstub/net/server.h"
+#include "server/session/replay_target.h"
+
+namespace detrec::frontend {
+namespace {
+
+int fail(const Error& error) {
+  std::fputs(fmt::format("detrec: {}\n", to_string(error)).c_str(), stderr);
+  return error.code;
+}
+
+int fail(const event::Error& error) { return fail({kExitOwnFailure, to_string(error), {}}); }
+
+/// Executes gdb, connected to `port`; its pid.
+pid_t start_gdb(std::uint16_t port) {
+  const std::string target = fmt::format("target extended-remote 127.0.0.1:{}", port);
+  const pid_t child = fork();
+  if (child != 0) return child;
+  execlp("gdb", "gdb", "-ex", target.c_str(), nullptr);
+  std::perror("detrec: gdb");
+  _exit(127);
+}
+
+}  // namespace
+
+int serve_debugger(const std::string& trace, storage::TraceReader& reader, const ReplayOptions& options) {
+  const auto engine = EngineImage::open();
+  if (!engine) return fail(engine.error());
+  const auto content = server::Content::load(reader);
+  if (!content) return fail(content.error());
+  auto page = LaunchPage::create_debugged(engine.value());
+  if (!page) return fail(page.error());
+  wire::Launch& launch = page.value().get();
+  launch.content_fd = content.value().descriptor();
+  launch.content_bytes = content.value().bytes();
+
+  Attachments attachments;
+  attachments.content = content.value().descriptor();
+  server::ReplayChannel channel;
+  channel.descriptor = page.value().descriptor();
+  channel.launch = &launch;
+  channel.start_engine = [&]() -> event::Result<pid_t> {
+    const auto pid = start_engine(engine.value(), page.value(), attachments);
+    if (!pid) return event::Error{event::ErrorCode::kIo, to_string(pid.error())};
+    return pid.value();
+  };
+  auto timeline = server::Timeline::start(channel, reader, content.value());
+  if (!timeline) return fail(timeline.error());
+
+  std::signal(SIGPIPE, SIG_IGN);
+  asio::io_context io;
+  server::ReplayTarget target(io, reader, std::move(timeline.value()));
+  gdbstub::Server stub(io, target);
+  pid_t gdb = 0;
+  if (options.stdio) {
+    const auto served = stub.serve(STDIN_FILENO, STDOUT_FILENO, [&] { stub.stop(); });
+    if (!served) return fail({kExitOwnFailure, to_string(served.error()), {}});
+  } else {
+    gdbstub::Server::ListenOptions listen;
+    listen.address = options.listen;
+    listen.port = options.gdb ? 0 : options.port;
+    if (options.gdb) listen.on_client_gone = [&] { stub.stop(); };
+    const auto port = stub.listen(listen);
+    if (!port) return fail({kExitOwnFailure, to_string(port.error()), {}});
+    if (options.gdb) {
+      std::signal(SIGINT, SIG_IGN);  // the terminal's ^C is gdb's
+      gdb = start_gdb(port.value());
+    } else {
+      std::fputs(fmt::format("detrec: replaying {}; now run\n  gdb -ex 'target extended-remote {}:{}'\n",
+                             trace, options.listen == "0.0.0.0" ? "127.0.0.1" : options.listen, port.value())
+                     .c_str(),
+                 stderr);
+    }
+  }
+  io.run();
+  if (gdb > 0) waitpid(gdb, nullptr, 0);
+  return 0;
+}
+
+}  // namespace detrec::frontend

@@ -1,0 +1,14 @@
+// A replayed thread's registers in the form of the gdb stub.
+#pragma once
+
+#include "gdbstub/registers.h"
+#include "trace/wire/debug.h"
+
+namespace detrec::server {
+
+gdbstub::Registers convert_registers(const wire::DebugRegisters& from);
+
+/// Which vector registers there are, by this machine's XCR0.
+gdbstub::VectorLevel vector_level();
+
+}  // namespace detrec::server

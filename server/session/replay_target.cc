@@ -1,0 +1,297 @@
+#include "server/session/replay_target.h"
+
+#include <sys/sysmacros.h>
+
+#include <asio/executor_work_guard.hpp>
+#include <asio/post.hpp>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+
+#include "gdbstub/agent/condition.h"
+#include "server/session/registers.h"
+#include "trace/event/position.h"
+
+namespace detrec::server {
+namespace {
+
+using namespace gdbstub;
+
+Error gone(const event::Error& error) { return {EIO, to_string(error)}; }
+
+event::Position to_position(const wire::DebugPosition& p) { return {{p.event}, {p.ticks}, {p.pc}}; }
+
+}  // namespace
+
+ReplayTarget::ReplayTarget(asio::io_context& io, storage::TraceReader& reader,
+                           std::unique_ptr<Timeline> timeline)
+    : io_(io), timeline_(std::move(timeline)), files_(reader), layout_(server::vector_level()) {}
+
+ReplayTarget::~ReplayTarget() {
+  timeline_->interrupt();
+  if (mover_.joinable()) mover_.join();
+}
+
+VectorLevel ReplayTarget::vector_level() const { return server::vector_level(); }
+
+ThreadRef ReplayTarget::current_thread() const {
+  const wire::DebugStop& stop = timeline_->present().last_stop();
+  return {{stop.pid}, {stop.tid}};
+}
+
+std::vector<ThreadInfo> ReplayTarget::threads() const {
+  std::vector<ThreadInfo> all;
+  const auto threads = timeline_->present().threads();
+  const ImageStart* image = timeline_->image();
+  const std::string name = image != nullptr ? std::filesystem::path(image->path).filename().string() : "";
+  if (threads) {
+    for (const wire::DebugThread& t : threads.value()) all.push_back({{{t.pid}, {t.tid}}, name});
+  }
+  if (all.empty()) all.push_back({current_thread(), name});
+  return all;
+}
+
+Result<ProcessInfo> ReplayTarget::process_info(ProcessId process) {
+  if (process != current_thread().process) return Error{ESRCH, "no such process"};
+  ProcessInfo info;
+  info.id = process;
+  if (const ImageStart* image = timeline_->image()) {
+    info.name = std::filesystem::path(image->path).filename().string();
+    info.arguments = image->arguments;
+    info.environment = image->environment;
+  }
+  const auto mappings = timeline_->present().mappings();
+  if (!mappings) return gone(mappings.error());
+  for (const GuestProcess::Mapping& m : mappings.value()) {
+    Mapping row;
+    row.range = {{m.row.begin}, {m.row.end}};
+    row.readable = (m.row.protection & 1) != 0;
+    row.writable = (m.row.protection & 2) != 0;
+    row.executable = (m.row.protection & 4) != 0;
+    row.offset = m.row.offset;
+    row.device_major = major(m.row.device);
+    row.device_minor = minor(m.row.device);
+    row.inode = m.row.inode;
+    row.path = m.name;
+    info.mappings.push_back(std::move(row));
+  }
+  info.executable = executable_path(info.mappings);
+  return info;
+}
+
+/// The program's file is the one that its program headers lie in.
+std::string ReplayTarget::executable_path(const std::vector<Mapping>& mappings) {
+  const auto vector = auxv(current_thread().process);
+  if (!vector) return {};
+  constexpr std::uint64_t kAtPhdr = 3;
+  for (std::size_t i = 0; i + 16 <= vector.value().size(); i += 16) {
+    std::uint64_t entry[2];
+    std::memcpy(entry, vector.value().data() + i, sizeof entry);
+    if (entry[0] != kAtPhdr) continue;
+    for (const Mapping& m : mappings) {
+      if (m.range.contains({entry[1]})) return m.path;
+    }
+  }
+  return {};
+}
+
+/// Behind the environment on the initial stack (System V ABI 3.4.1).
+Result<std::vector<std::uint8_t>> ReplayTarget::auxv(ProcessId) {
+  const ImageStart* image = timeline_->image();
+  if (image == nullptr) return Error{ENOENT, "no program has been started yet"};
+  std::vector<std::uint64_t> words(64 * 1024);
+  const auto read = timeline_->present().read_memory(
+      image->stack_pointer, {reinterpret_cast<std::uint8_t*>(words.data()), words.size() * sizeof words[0]});
+  if (!read) return gone(read.error());
+  words.resize(read.value() / sizeof words[0]);
+  std::size_t at = words.empty() ? 0 : words[0] + 2;  // argc, argv, NULL
+  while (at < words.size() && words[at] != 0) ++at;   // envp
+  const std::size_t begin = ++at;
+  while (at + 1 < words.size() && words[at] != 0) at += 2;
+  if (at + 1 >= words.size()) return Error{EFAULT, "the initial stack is not there"};
+  const auto* bytes = reinterpret_cast<const std::uint8_t*>(words.data());
+  return std::vector<std::uint8_t>(bytes + begin * 8, bytes + (at + 2) * 8);
+}
+
+Result<Registers> ReplayTarget::read_registers(ThreadRef thread) {
+  const auto threads = timeline_->present().threads();
+  if (!threads) return gone(threads.error());
+  for (const wire::DebugThread& t : threads.value()) {
+    if (t.tid != thread.thread.value) continue;
+    const auto registers = timeline_->present().read_registers(t.number);
+    if (!registers) return gone(registers.error());
+    return convert_registers(registers.value());
+  }
+  return Error{ESRCH, "no such thread"};
+}
+
+Result<std::size_t> ReplayTarget::read_memory(ProcessId, Address address, std::span<std::uint8_t> out) {
+  const auto read = timeline_->present().read_memory(address.value, out);
+  if (!read) return gone(read.error());
+  if (read.value() == 0) return Error{EFAULT, "not mapped"};
+  return read.value();
+}
+
+Result<std::vector<std::uint8_t>> ReplayTarget::read_siginfo(ThreadRef thread) {
+  const wire::DebugStop& stop = timeline_->present().last_stop();
+  if (stop.reason != wire::StopReason::kSignal || thread != current_thread())
+    return Error{ENODATA, "no signal"};
+  return std::vector<std::uint8_t>(std::begin(stop.siginfo), std::end(stop.siginfo));
+}
+
+void ReplayTarget::take_breakpoints(const BreakpointSet& set) {
+  std::vector<std::uint64_t> pcs;
+  std::vector<wire::DebugWatch> watches;
+  watches_.clear();
+  for (const auto& [spec, breakpoint] : set) {
+    if (!spec.is_watch()) {
+      pcs.push_back(spec.address.value);
+      continue;
+    }
+    watches.push_back({spec.address.value, spec.length, static_cast<wire::WatchKind>(spec.kind), 0});
+    watches_.push_back(spec);
+  }
+  timeline_->set_points(std::move(pcs), std::move(watches));
+}
+
+/// Runs `move` in the mover's thread, then reports in the loop.
+void ReplayTarget::perform(Move move) {
+  if (mover_.joinable()) mover_.join();
+  auto work = asio::make_work_guard(io_);
+  mover_ = std::thread([this, move = std::move(move), work] {
+    auto result = move();
+    asio::post(io_, [this, result = std::move(result)] { report(result); });
+  });
+}
+
+Status ReplayTarget::resume(const ResumeRequest& request) {
+  if (request.signal && *request.signal != kNoSignal &&
+      timeline_->present().last_stop().reason != wire::StopReason::kSignal)
+    return Error{0, "a replay delivers the recorded signals only"};
+  if (!request.change.empty() || request_.breakpoints == nullptr) take_breakpoints(*request.breakpoints);
+  request_ = request;
+  perform([this] { return this->move(request_); });
+  return Done{};
+}
+
+Status ReplayTarget::restart() {
+  perform([this] { return timeline_->seek_begin(); });
+  return Done{};
+}
+
+event::Result<Standstill> ReplayTarget::move(const ResumeRequest& request) {
+  const bool backward = request.direction == Direction::kBackward;
+  if (request.motion == Motion::kStepRange && !backward) return move_range(request);
+  for (;;) {
+    const bool step = request.motion != Motion::kContinue;
+    auto result = backward ? (step ? timeline_->step_backward() : timeline_->go_backward())
+                           : (step ? timeline_->step_forward() : timeline_->go_forward());
+    if (!result || step || stops(request, result.value())) return result;
+  }
+}
+
+event::Result<Standstill> ReplayTarget::move_range(const ResumeRequest& request) {
+  for (;;) {
+    auto result = timeline_->step_forward();
+    if (!result || result.value().reason != Standstill::Reason::kStep) return result;
+    if (!request.range.contains({timeline_->spot().position.pc})) return result;
+    if (timeline_->interrupt_wanted()) return Standstill{Standstill::Reason::kInterrupted, {}};
+  }
+}
+
+/// False when it has stopped for something that need not stop it: a condition that does not hold, a signal
+/// that gdb passes on silently.
+bool ReplayTarget::stops(const ResumeRequest& request, const Standstill& standstill) {
+  if (standstill.reason == Standstill::Reason::kSignal)
+    return !request.pass_signals.contains({timeline_->present().last_stop().signal});
+  if (standstill.reason != Standstill::Reason::kBreakpoint) return true;
+  const auto registers = read_registers(current_thread());
+  if (!registers) return true;
+  agent::TargetMachine machine(*this, current_thread().process, layout_, registers.value());
+  for (const auto& [spec, breakpoint] : *request.breakpoints) {
+    if (spec.is_watch() || spec.address.value != timeline_->spot().position.pc) continue;
+    if (agent::should_stop(breakpoint.conditions, machine)) return true;
+  }
+  return false;
+}
+
+void ReplayTarget::report(const event::Result<Standstill>& result) {
+  if (mover_.joinable()) mover_.join();
+  if (observer_ == nullptr) return;
+  StopEvent stop{current_thread(), StepDone{}, {}};
+  if (!result) {
+    observer_->on_output("detrec: " + to_string(result.error()) + "\n");
+    stop.reason = HistoryEnd{};
+    return observer_->on_stop(stop);
+  }
+  const Standstill& standstill = result.value();
+  switch (standstill.reason) {
+    case Standstill::Reason::kStep:
+    case Standstill::Reason::kArrived:
+      break;
+    case Standstill::Reason::kBreakpoint: {
+      stop.reason = BreakpointHit{BreakpointKind::kSoftware};
+      break;
+    }
+    case Standstill::Reason::kWatch:
+      stop.reason =
+          WatchHit{static_cast<BreakpointKind>(standstill.hit.watch_kind), {standstill.hit.address}};
+      break;
+    case Standstill::Reason::kSignal:
+      stop.reason = SignalArrived{{timeline_->present().last_stop().signal}};
+      break;
+    case Standstill::Reason::kInterrupted:
+      stop.reason = Interrupted{};
+      break;
+    case Standstill::Reason::kBegin:
+      stop.reason = HistoryBegin{};
+      break;
+    case Standstill::Reason::kDiverged:
+      observer_->on_output(
+          "detrec: the replay differs from the recording: " + timeline_->present().message() + "\n");
+      stop.reason = HistoryEnd{};
+      break;
+    case Standstill::Reason::kEnd:
+      if (const std::string message = timeline_->present().message(); !message.empty())
+        observer_->on_output("detrec: " + message + "\n");
+      stop.reason = HistoryEnd{};
+      break;
+  }
+  observer_->on_stop(stop);
+}
+
+std::string ReplayTarget::when() const { return event::to_string(to_position(timeline_->spot().position)); }
+
+void ReplayTarget::seek(const std::string& to, std::shared_ptr<MonitorReply> reply) {
+  const auto position = event::parse_position(to);
+  if (!position) return reply->finish(Error{EINVAL, to_string(position.error())});
+  const wire::DebugPosition wanted{position.value().event.value, position.value().ticks.value,
+                                   position.value().pc.value};
+  if (mover_.joinable()) mover_.join();
+  auto work = asio::make_work_guard(io_);
+  mover_ = std::thread([this, wanted, reply, work] {
+    auto result = timeline_->seek(wanted);
+    asio::post(io_, [this, reply, result = std::move(result)] {
+      if (!result) return reply->finish(gone(result.error()));
+      reply->line(when());
+      if (result.value().reason == Standstill::Reason::kEnd) reply->line("the recording ends here");
+      reply->finish(Done{});
+    });
+  });
+}
+
+void ReplayTarget::monitor(const std::string& command, std::shared_ptr<MonitorReply> reply) {
+  if (command == "when") {
+    reply->line(when());
+    return reply->finish(Done{});
+  }
+  if (command.starts_with("seek ")) return seek(command.substr(5), std::move(reply));
+  if (command == "help") {
+    reply->line("monitor when              the position: event:ticks:pc");
+    reply->line("monitor seek POSITION     goes there; then: maintenance flush register-cache");
+    return reply->finish(Done{});
+  }
+  reply->finish(Error{EINVAL, "unknown command; try: monitor help"});
+}
+
+}  // namespace detrec::server

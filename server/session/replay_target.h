@@ -1,0 +1,67 @@
+// A recorded run as what the gdb stub debugs.
+//
+// Moving happens in a thread of its own, so that the event loop can hear an interrupt meanwhile; everything
+// else is answered at once.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+#include "gdbstub/net/asio.h"
+#include "gdbstub/registers/layout.h"
+#include "gdbstub/target.h"
+#include "server/session/captured_files.h"
+#include "server/session/timeline.h"
+
+// After the macro that gdbstub/net/asio.h sets.
+#include <asio/io_context.hpp>
+
+namespace detrec::server {
+
+class ReplayTarget : public gdbstub::Target {
+ public:
+  /// `timeline` stands before the first instruction.
+  ReplayTarget(asio::io_context& io, storage::TraceReader& reader, std::unique_ptr<Timeline> timeline);
+  ~ReplayTarget() override;
+
+  void set_observer(gdbstub::TargetObserver* observer) override { observer_ = observer; }
+  gdbstub::VectorLevel vector_level() const override;
+  std::vector<gdbstub::ThreadInfo> threads() const override;
+  gdbstub::ThreadRef current_thread() const override;
+  gdbstub::Result<gdbstub::ProcessInfo> process_info(gdbstub::ProcessId process) override;
+  gdbstub::Result<std::vector<std::uint8_t>> auxv(gdbstub::ProcessId process) override;
+  gdbstub::FileAccess& files() override { return files_; }
+  gdbstub::Result<gdbstub::Registers> read_registers(gdbstub::ThreadRef thread) override;
+  gdbstub::Result<std::size_t> read_memory(gdbstub::ProcessId process, gdbstub::Address address,
+                                           std::span<std::uint8_t> out) override;
+  gdbstub::Result<std::vector<std::uint8_t>> read_siginfo(gdbstub::ThreadRef thread) override;
+  gdbstub::Status resume(const gdbstub::ResumeRequest& request) override;
+  void interrupt() override { timeline_->interrupt(); }
+  gdbstub::Status restart() override;
+  void monitor(const std::string& command, std::shared_ptr<gdbstub::MonitorReply> reply) override;
+
+ private:
+  using Move = std::function<event::Result<Standstill>()>;
+  void perform(Move move);
+  void report(const event::Result<Standstill>& result);
+  event::Result<Standstill> move(const gdbstub::ResumeRequest& request);
+  event::Result<Standstill> move_range(const gdbstub::ResumeRequest& request);
+  bool stops(const gdbstub::ResumeRequest& request, const Standstill& standstill);
+  std::string executable_path(const std::vector<gdbstub::Mapping>& mappings);
+  void take_breakpoints(const gdbstub::BreakpointSet& set);
+  std::string when() const;
+  void seek(const std::string& to, std::shared_ptr<gdbstub::MonitorReply> reply);
+
+  asio::io_context& io_;
+  std::unique_ptr<Timeline> timeline_;
+  CapturedFiles files_;
+  gdbstub::registers::Layout layout_;
+  gdbstub::TargetObserver* observer_ = nullptr;
+  gdbstub::ResumeRequest request_;
+  std::vector<gdbstub::BreakpointSpec> watches_;
+  std::thread mover_;
+};
+
+}  // namespace detrec::server
