@@ -3,6 +3,10 @@
 
     run_guests.py --manifest build/guests/guests.manifest --native-only
     run_guests.py --manifest build/guests/guests.manifest --detrec build/bin/detrec [--slice 1000+50 ...] [NAME...]
+    run_guests.py --manifest build/guests/guests.manifest --detrec build/bin/detrec --record [--slice ...] [NAME...]
+
+With --record each guest is recorded and then replayed in another folder: the recorded run must be like the native one,
+and the replayed one like the recorded one (stderr too), without a divergence.
 
 A guest says in its head comment how it is run, one annotation a line:
 
@@ -16,6 +20,10 @@ A guest says in its head comment how it is run, one annotation a line:
     // @engine-only-exit: 125       an expected difference: how it ends under the engine, where stdout is not compared
     // @engine-stderr: regex        what the engine must then have said
     // @differs: why                required beside the two above: the reason of the difference
+    // @recorded-differs: why       the recorded run cannot be like the native one; the replayed one still must be like it
+    // @recorded-part: why          the recording holds a part of the run only (children, say): what the replay writes must be
+    //                              among what the recorded run wrote, in its order, with the same exit status
+    // @not-replayed: why           there is no trace, or not all that happened is in it
 
 Names are shell patterns over theme/name; a path of a program works too. Skipped guests are listed with the reason.
 The last line is 'N passed, N failed'; the exit status is 0 when nothing failed and something ran.
@@ -36,7 +44,11 @@ import tempfile
 import harness
 
 KNOWN = {"args", "env", "stdin", "needs", "limits", "exit", "signal", "timeout", "engine-only-exit",
-         "engine-stderr", "differs"}  # fmt: skip
+         "engine-stderr", "differs", "recorded-differs", "recorded-part",
+         "not-replayed"}  # fmt: skip
+
+
+RECORDING_NOTES = ("recorded-differs", "recorded-part", "not-replayed")
 
 
 @dataclasses.dataclass
@@ -75,6 +87,9 @@ def parse_annotations(text, where="?"):
             notes[match[1]] = match[2]
     if "engine-only-exit" in notes and not notes.get("differs"):
         raise AnnotationError(f"{where}: an expected difference needs @differs: with the reason")
+    for word in RECORDING_NOTES:
+        if word in notes and not notes[word]:
+            raise AnnotationError(f"{where}: @{word}: needs the reason")
     return notes
 
 
@@ -114,10 +129,12 @@ class Settings:
     options: list
     timeout: float
     work: str
+    record: bool = False
 
 
-def run_once(guest, prefix, timeout, work, tag):
-    """One run in a fresh folder; the path is the same for every run of a guest, so printed paths agree."""
+def run_once(guest, prefix, timeout, work, tag, replays=None):
+    """One run in a fresh folder; the path is the same for every run of a guest, so printed paths agree. `replays` is the
+    whole command of a replay, which needs neither the guest nor what it is given."""
     home = os.path.join(work, re.sub(r"\W", "_", guest.name + tag))
     folder = os.path.join(home, "cwd")
     shutil.rmtree(home, ignore_errors=True)
@@ -126,6 +143,8 @@ def run_once(guest, prefix, timeout, work, tag):
     env.update(item.split("=", 1) for item in shlex.split(guest.notes.get("env", "").replace("{dir}", os.path.dirname(guest.program))))
     stdin = guest.notes.get("stdin", "").encode().decode("unicode_escape").encode("latin-1")
     try:
+        if replays:
+            return harness.run(replays, folder, env, b"", timeout)
         limits = harness.limit_prefix(guest.notes.get("limits", ""))
         return harness.run(limits + prefix + guest.argv(), folder, env, stdin, timeout)
     finally:
@@ -174,6 +193,59 @@ def judge_engine(guest, native, engine):
     return problems + (["  stderr under the engine:"] + tail(engine.stderr) if problems and engine.stderr else [])
 
 
+def without_own_lines(data):
+    """What a program wrote to stderr, without the lines that detrec adds there."""
+    return b"".join(line for line in data.splitlines(True) if not line.startswith(b"detrec: "))
+
+
+def is_part_of(part, whole):
+    """Whether the bytes of `part` are among those of `whole`, in their order: others have written in between."""
+    left = iter(whole)
+    return all(any(byte == other for other in left) for byte in part)
+
+
+def judge_replay(guest, recorded, replayed):
+    """How the replay differs from the recorded run (a list of lines, empty when it does not)."""
+    if replayed.timed_out:
+        return [f"replay: still running after {replayed.seconds:.0f} s"] + tail(replayed.stdout) + tail(replayed.stderr)
+    problems = []
+    if replayed.status != recorded.status:
+        problems.append(
+            f"status {harness.describe_status(recorded.status)} recorded, "
+            f"{harness.describe_status(replayed.status)} replayed"
+        )
+    if "recorded-part" in guest.notes:
+        if not is_part_of(replayed.stdout, recorded.stdout):
+            problems += ["stdout: not a part of what was recorded"]
+            problems += harness.text_diff(recorded.stdout, replayed.stdout, "stdout")
+    else:
+        problems += harness.text_diff(recorded.stdout, replayed.stdout, "stdout")
+        problems += harness.text_diff(without_own_lines(recorded.stderr), without_own_lines(replayed.stderr), "stderr")
+    return problems + (["  stderr of the replay:"] + tail(replayed.stderr, 30) if problems and replayed.stderr else [])
+
+
+def check_recording(guest, settings, slice_text, native, limit, tag):
+    """A recorded and a replayed run: a list of (variant, problems)."""
+    trace = os.path.join(settings.work, re.sub(r"\W", "_", guest.name + tag + slice_text) + ".detrec")
+    prefix = [settings.detrec, "record", "-q", "-o", trace] + settings.options
+    prefix += (["--slice", slice_text] if slice_text else []) + ["--"]
+    variant = f" slice {slice_text}" if slice_text else ""
+    try:
+        recorded = run_once(guest, prefix, limit * 10, settings.work, tag)
+        problems = judge_engine(guest, native, recorded) if "recorded-differs" not in guest.notes else []
+        results = [("recorded" + variant, problems)]
+        if "not-replayed" in guest.notes:
+            return results
+        if recorded.timed_out or not os.path.exists(trace):
+            return results if problems or not os.path.exists(trace) else [("recorded" + variant, ["no trace"])]
+        replay = [settings.detrec, "replay", "-a", trace]
+        replayed = run_once(guest, [], limit * 3, settings.work, tag + "_replay", replay)
+        return results + [("replayed" + variant, judge_replay(guest, recorded, replayed))]
+    finally:
+        if os.path.exists(trace):
+            os.unlink(trace)
+
+
 def check(guest, settings, slices):
     """All runs of one guest: a list of (variant, problems)."""
     limit = float(guest.notes.get("timeout", settings.timeout))
@@ -184,6 +256,9 @@ def check(guest, settings, slices):
         return [("native", problems)]
     results = []
     for slice_text in slices:
+        if settings.record:
+            results += check_recording(guest, settings, slice_text, native, limit, tag)
+            continue
         prefix = [settings.detrec, "run", "--engine-only"] + settings.options
         prefix += (["--slice", slice_text] if slice_text else []) + ["--"]
         engine = run_once(guest, prefix, limit * 10, settings.work, tag)
@@ -206,6 +281,7 @@ def parse_command_line():
     parser.add_argument("--manifest", help="the list of guests, written by the build")
     parser.add_argument("--detrec", help="the detrec binary")
     parser.add_argument("--native-only", action="store_true", help="only let each guest check itself natively")
+    parser.add_argument("--record", action="store_true", help="record and replay instead of detrec run")
     parser.add_argument("--slice", action="append", default=[], metavar="N[+M]", help="a slice variant; repeatable")
     parser.add_argument("--option", action="append", default=[], help="a further option for detrec run; repeatable")
     parser.add_argument("--jobs", type=int, default=2)
@@ -231,7 +307,7 @@ def main():
     passed, failures, skipped = 0, [], []
     with tempfile.TemporaryDirectory(prefix="guests-") as work:
         detrec = os.path.abspath(options.detrec) if options.detrec else ""
-        settings = Settings(detrec, options.option, options.timeout, work)
+        settings = Settings(detrec, options.option, options.timeout, work, options.record)
         runnable = []
         for guest in guests:
             reason = skip_reason(guest)
@@ -252,6 +328,12 @@ def main():
         left = harness.end_orphans()
         if left:
             failures.append(("(all)", "at the end", ["processes were left running: " + " ".join(left)]))
+    if options.record:
+        for word in RECORDING_NOTES:
+            noted = [g for g in runnable if word in g.notes]
+            print(f"{len(noted)} guests with @{word}")
+            for guest in noted:
+                print(f"    {guest.name}: {guest.notes[word]}")
     report(passed, failures, skipped)
     return 0 if passed and not failures else 1
 

@@ -1,5 +1,6 @@
 // "#!" scripts through execve: with one argument, without, nested, with a script as interpreter, without
 // interpreter.
+// @recorded-part: child processes are not recorded
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>

@@ -1,4 +1,5 @@
 // Memory shared between processes: anonymous, by memfd, System V segments, POSIX shared memory.
+// @not-replayed: children, which are not recorded, store into shared memory
 #include <fcntl.h>
 #include <sys/ipc.h>
 #include <sys/mman.h>

@@ -1,5 +1,6 @@
 // fexecve and execveat: by descriptor, relative to a folder, from a memfd, a script by descriptor, refusals;
 // what /proc/self/exe and the name are then.
+// @recorded-part: child processes are not recorded
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/sendfile.h>

@@ -1,5 +1,6 @@
 // All the ways to end, each in a child: return, exit with handlers, _exit without, quick_exit, the last
 // thread's end, the bare calls, from a signal handler, with a status that does not fit.
+// @recorded-part: child processes are not recorded
 #include <pthread.h>
 #include <signal.h>
 #include <sys/syscall.h>

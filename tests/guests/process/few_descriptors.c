@@ -1,5 +1,7 @@
 // A program that may have eight descriptors, from the start.
 // @limits: nofile=8:
+// @recorded-differs: recording needs more descriptors than the limit leaves
+// @not-replayed: there is no trace
 #include <fcntl.h>
 #include <sys/wait.h>
 

@@ -1,5 +1,7 @@
 // A hard limit of eight descriptors: two of them are the engine's, unless it has the right to raise the limit.
 // @limits: nofile=8
+// @recorded-differs: recording needs more descriptors than the limit leaves
+// @not-replayed: there is no trace
 #include <fcntl.h>
 
 #include "guest.h"

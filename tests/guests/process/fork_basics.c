@@ -1,5 +1,6 @@
 // fork: both return values, identities, copied memory, shared file offsets, buffered output, two hundred
 // children, children of children, exit statuses.
+// @recorded-part: child processes are not recorded
 #include <fcntl.h>
 #include <sys/wait.h>
 

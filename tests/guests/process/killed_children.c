@@ -1,5 +1,6 @@
 // Children that are killed: computing, sleeping, reading, in a system call loop, with threads; by signal, by
 // group; what they wrote before is there, the parent goes on.
+// @not-replayed: children, which are not recorded, store into shared memory
 #include <pthread.h>
 #include <signal.h>
 #include <sys/mman.h>

@@ -1,6 +1,7 @@
 // After chroot into an empty folder: a static program copied there executes, /proc and the old tree are not
 // there.
 // @needs: root
+// @recorded-part: child processes are not recorded
 #include <fcntl.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>

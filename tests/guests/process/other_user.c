@@ -1,6 +1,7 @@
 // A process that gives up its privileges goes on: it computes, forks, executes by descriptor, maps, and
 // cannot go back.
 // @needs: root
+// @recorded-part: child processes are not recorded
 #include <fcntl.h>
 #include <grp.h>
 #include <signal.h>

@@ -1,6 +1,7 @@
 // execvp's search along PATH: over folders where the name is missing, not executable or a folder itself; a
 // text without
 // "#!" runs as a shell script; the last error that matters is reported.
+// @recorded-part: child processes are not recorded
 #include <sys/stat.h>
 #include <sys/wait.h>
 

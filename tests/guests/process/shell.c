@@ -1,5 +1,6 @@
 // system and popen: results, output, a command that does not exist, one that is killed, signals ignored
 // meanwhile.
+// @recorded-part: child processes are not recorded
 #include <sys/wait.h>
 
 #include "guest.h"

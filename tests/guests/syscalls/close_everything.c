@@ -1,5 +1,6 @@
 // A program that closes every descriptor it may have, as daemons do, goes on: opens, forks and executes
 // afterwards.
+// @recorded-part: child processes are not recorded
 #include <fcntl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>

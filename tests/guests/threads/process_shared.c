@@ -1,4 +1,5 @@
 // Mutexes, condition variables, semaphores and barriers in memory shared by four processes.
+// @not-replayed: children, which are not recorded, store into shared memory
 #include <pthread.h>
 #include <semaphore.h>
 #include <sys/mman.h>

@@ -1,5 +1,7 @@
 // clone without libc's threads: own stack, own thread-local base, the child's id stored and cleared with a
 // wake-up, many flag combinations, clone3.
+// @recorded-differs: a child process shares no memory with a recorded one
+// @recorded-part: child processes are not recorded
 #include <linux/futex.h>
 #include <linux/sched.h>
 #include <signal.h>

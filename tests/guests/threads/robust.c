@@ -1,4 +1,5 @@
 // Robust mutexes: a thread or a process that dies with one held leaves it to the next owner, marked.
+// @not-replayed: children, which are not recorded, store into shared memory
 #include <pthread.h>
 #include <signal.h>
 #include <sys/mman.h>

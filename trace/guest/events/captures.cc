@@ -2,6 +2,7 @@
 #include <asm/stat.h>
 #include <linux/fcntl.h>
 #include <linux/mman.h>
+#include <linux/time.h>
 
 #include "trace/guest/base/print.h"
 #include "trace/guest/base/string.h"
@@ -10,6 +11,7 @@
 #include "trace/guest/events/record.h"
 #include "trace/guest/process.h"
 #include "trace/guest/run/ticks.h"
+#include "trace/guest/syscall/host_clock.h"
 #include "trace/wire/capture.h"
 
 namespace detrec::guest::events {
@@ -19,6 +21,7 @@ namespace {
 struct Known {
   u64 device, inode, mtime_ns, size;
   u32 capture;
+  bool settled;  ///< a later change would have another mtime, and nobody here can write to it
 };
 constexpr u32 kMostKnown = 1024;  // beyond that files are captured again: only slower
 Known known[kMostKnown];
@@ -65,6 +68,26 @@ bool send(const wire::CaptureMessage& message, i32 fd) {
   return r == 1;
 }
 
+/// A file that was changed this shortly before may change again with the same mtime.
+constexpr u64 kRacyNs = 1'000'000'000;
+
+bool is_settled(u64 mtime_ns) {
+  syscall::Timespec now;
+  syscall::host_clock_gettime(CLOCK_REALTIME, now);
+  u64 now_ns = static_cast<u64>(now.seconds) * 1'000'000'000 + static_cast<u64>(now.nanoseconds);
+  return mtime_ns + kRacyNs < now_ns;
+}
+
+/// Stores through a mapping do not change the mtime each time.
+bool is_stored_to(u64 device, u64 inode) {
+  const memory::RegionMap& map = memory::address_space().map;
+  if (map.shared_writable() == 0) return false;
+  for (const memory::Region* m = map.at_or_after(0); m != nullptr; m = map.at_or_after(m->end)) {
+    if (m->shared && m->inode == inode && m->device == device && (m->prot & PROT_WRITE) != 0) return true;
+  }
+  return false;
+}
+
 bool may_be_written(i32 fd) {
   SysResult flags = raw_syscall(__NR_fcntl, static_cast<u64>(fd), F_GETFL);
   return failed(flags) || (flags & O_ACCMODE) != O_RDONLY;
@@ -79,18 +102,20 @@ u32 capture(i32 fd, const memory::Object& object) {
   message.inode = status.st_ino;
   message.mtime_ns = status.st_mtime * kNanosPerSecond + status.st_mtime_nsec;
   message.size = static_cast<u64>(status.st_size);
-  message.answer = may_be_written(fd) ? 1 : 0;
-  for (u32 i = 0; i < known_count && message.answer == 0; ++i) {
+  bool writable = may_be_written(fd);
+  bool settled = !writable && is_settled(message.mtime_ns) && !is_stored_to(message.device, message.inode);
+  message.answer = settled ? 0 : 1;
+  for (u32 i = 0; i < known_count && settled; ++i) {
     const Known& k = known[i];
-    if (k.device == message.device && k.inode == message.inode && k.mtime_ns == message.mtime_ns &&
-        k.size == message.size)
+    if (k.settled && k.device == message.device && k.inode == message.inode &&
+        k.mtime_ns == message.mtime_ns && k.size == message.size)
       return k.capture;
   }
   message.capture = __atomic_add_fetch(&process().launch->captures, 1, __ATOMIC_RELAXED);
   copy_string(message.path, memory::address_space().names.text(object.name), sizeof message.path);
   if (!send(message, fd)) return 0;
   Known& k = known[known_count < kMostKnown ? known_count++ : message.capture % kMostKnown];
-  k = {message.device, message.inode, message.mtime_ns, message.size, message.capture};
+  k = {message.device, message.inode, message.mtime_ns, message.size, message.capture, settled};
   return message.capture;
 }
 
@@ -101,6 +126,20 @@ u32 capture_of(u64 device, u64 inode) {
     if (known[i].device == device && known[i].inode == inode) return known[i].capture;
   }
   return 0;
+}
+
+void record_shorter_file(Turn& turn, i32 fd, u64 device, u64 inode) {
+  const memory::AddressSpace& space = memory::address_space();
+  for (const memory::Region* m = space.map.at_or_after(0); m != nullptr; m = space.map.at_or_after(m->end)) {
+    if (m->inode != inode || m->device != device) continue;
+    memory::Object object;
+    object.device = device;
+    object.inode = inode;
+    object.name = m->name;
+    object.regular = true;
+    u32 flags = m->shared ? MAP_SHARED : MAP_PRIVATE;
+    return record_file_mapping(turn, {m->begin, m->bytes(), m->prot, flags, fd, m->file_offset, &object});
+  }
 }
 
 void record_file_mapping(Turn& turn, const FileMapping& m) {

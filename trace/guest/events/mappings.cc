@@ -26,10 +26,7 @@ void fill_pages(Turn& turn, GuestAddr begin, GuestAddr end) {
   }
 }
 
-}  // namespace
-
-void replay_mapping(Turn& turn) {
-  const wire::EventHeader& event = next_event(turn);
+memory::RecordedMapping described_by(const wire::EventHeader& event) {
   const auto& body = body_of<wire::MappingBody>(event);
   static char name[4096];
   u64 name_size = body.name_size < sizeof name ? body.name_size : sizeof name - 1;
@@ -48,6 +45,15 @@ void replay_mapping(Turn& turn) {
   m.content_offset = body.content_offset;
   m.content_size = body.content_size;
   m.content_end = process().launch->content_bytes;
+  m.shm = memory::is_segment(body.device, body.inode);
+  return m;
+}
+
+}  // namespace
+
+void replay_mapping(Turn& turn) {
+  const wire::EventHeader& event = next_event(turn);
+  memory::RecordedMapping m = described_by(event);
   bool filled = (event.flags & wire::kMoreData) != 0;
   u32 prot = m.prot;
   if (filled) m.prot = PROT_READ | PROT_WRITE;
@@ -58,6 +64,13 @@ void replay_mapping(Turn& turn) {
   fill_pages(turn, m.address, m.address + m.length);
   if (prot != m.prot) r = memory::mprotect(turn, m.address, m.length, prot);
   if (failed(r)) diverge(turn, "the recorded mapping at 0x%lx cannot be protected: error %ld", m.address, -r);
+}
+
+void replay_shorter_file(Turn& turn) {
+  memory::RecordedMapping m = described_by(expect_event(turn, wire::EventKind::kMapping));
+  if (!memory::replace_content(turn, m))
+    diverge(turn, "the recorded content of a file cannot be put in place");
+  take_event();
 }
 
 }  // namespace detrec::guest::events

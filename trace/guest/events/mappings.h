@@ -21,6 +21,23 @@ struct FileMapping {
 /// already.
 void record_file_mapping(Turn& turn, const FileMapping& mapping);
 
+/// Recording: a System V segment has been attached at `address`, with what others have stored there.
+void record_segment(Turn& turn, GuestAddr address);
+
+/// Recording: the kernel has changed, or may have, the content of a mapped file from `begin` to `end` (bytes
+/// in the file). What the guest's mappings show there then goes along with the call's event.
+void note_file_change(u64 device, u64 inode, u64 begin, u64 end);
+/// The same for memory that a call has changed by ways that the table does not describe.
+void note_memory_change(GuestAddr begin, GuestAddr end);
+/// Recording: a mapped file has become shorter.
+void record_shorter_file(Turn& turn, i32 fd, u64 device, u64 inode);
+
+/// Calls visit(begin, size) for the guest's memory that has been noted, and forgets it.
+void take_changes(void (*visit)(GuestAddr begin, u64 size, void* arg), void* arg);
+
+/// Replay: takes the event of record_shorter_file.
+void replay_shorter_file(Turn& turn);
+
 /// The capture of a mapped file; 0: none.
 u32 capture_of(u64 device, u64 inode);
 

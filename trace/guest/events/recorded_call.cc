@@ -2,6 +2,7 @@
 
 #include "trace/guest/events/calls.h"
 #include "trace/guest/events/input_hash.h"
+#include "trace/guest/events/mappings.h"
 #include "trace/guest/events/record.h"
 #include "trace/guest/run/ticks.h"
 #include "trace/guest/syscall/ranges.h"
@@ -122,6 +123,10 @@ void RecordedCall::finish(Turn& turn, SysResult result) {
   };
   syscalls::for_each_written(number_, args_.value, result, &before_, syscall::guest_reader(),
                              syscalls::visitor_of(visit));
+  auto add_change = [](GuestAddr begin, u64 size, void* to) {
+    static_cast<RangeWriter*>(to)->add(begin, size, wire::Direction::kIn);
+  };
+  take_changes(add_change, &ranges);
   add_output(turn, ranges, number_, args_, result);
   ranges.commit();
 }

@@ -51,8 +51,7 @@ const wire::EventHeader& expect_call(Turn& turn, const Call& call) {
 
 void write_range(Turn& turn, const wire::RangeHeader& range, const void* data) {
   if (range.direction != wire::Direction::kIn || range.size == 0) return;
-  if (memory::touches_engine(range.address, range.address + range.size) ||
-      !memory::write_guest(turn, range.address, data, range.size))
+  if (!memory::write_recorded(turn, range.address, data, range.size))
     diverge(turn, "recorded data for 0x%lx cannot be written there", range.address);
 }
 
@@ -87,6 +86,8 @@ bool is_served_again(i32 number) {
     case __NR_mremap:
     case __NR_brk:
     case __NR_madvise:
+    case __NR_shmat:
+    case __NR_shmdt:
     case __NR_rt_sigaction:
     case __NR_rt_sigprocmask:
     case __NR_sigaltstack:
@@ -99,32 +100,84 @@ bool is_served_again(i32 number) {
   }
 }
 
-/// mmap at the recorded place; files come from the recording.
+/// mmap at the recorded place; a file's mapping has come with an event of its own.
 SysResult map_again(Turn& turn, const Call& call, SysResult recorded) {
   const syscall::Args& a = call.args;
   auto flags = static_cast<u32>(a[3]);
+  if ((flags & MAP_ANONYMOUS) == 0) return recorded;
+  auto at = static_cast<GuestAddr>(recorded);
+  u64 length = a[1];
+  if ((flags & MAP_HUGETLB) != 0) {
+    constexpr u64 kHugePage = 0x20'0000;
+    u32 shift = (flags >> MAP_HUGE_SHIFT) & MAP_HUGE_MASK;
+    u64 page = shift != 0 ? 1ull << shift : kHugePage;
+    length = (length + page - 1) & ~(page - 1);
+    flags &= ~static_cast<u32>(MAP_HUGETLB);
+  }
+  if ((flags & MAP_TYPE) != MAP_PRIVATE)
+    return memory::map_recorded_anonymous(turn, at, length, static_cast<u32>(a[2]), flags);
   if ((flags & (MAP_FIXED | MAP_FIXED_NOREPLACE)) == 0) flags |= MAP_FIXED_NOREPLACE;
-  // Nobody else sees the memory, and checkpoints must not share it.
-  flags = (flags & ~static_cast<u32>(MAP_TYPE | MAP_HUGETLB)) | MAP_PRIVATE | MAP_ANONYMOUS;
-  return memory::mmap(turn, static_cast<u64>(recorded), a[1], static_cast<u32>(a[2]), flags, -1, 0);
+  return memory::mmap(turn, at, length, static_cast<u32>(a[2]), flags, -1, 0);
+}
+
+/// Calls that fail in the middle have done what comes before.
+bool has_effect(const Call& call, SysResult recorded) {
+  switch (call.number) {
+    case __NR_brk:  // its result is the break as it is
+      return static_cast<u64>(recorded) == call.args[0];
+    case __NR_mprotect:
+    case __NR_pkey_mprotect:
+      return !failed(recorded) || recorded == -ENOMEM;
+    case __NR_madvise:
+      return !failed(recorded) || recorded == -ENOMEM || recorded == -EINVAL;
+    default:
+      return !failed(recorded);
+  }
+}
+
+/// Advice that changes no content is for the kernel that it was given to.
+bool changes_content(u64 advice) {
+  constexpr u64 kDontNeedLocked = 24, kGuardInstall = 102, kGuardRemove = 103;
+  switch (advice) {
+    case MADV_DONTNEED:
+    case MADV_FREE:
+    case MADV_REMOVE:
+    case kDontNeedLocked:
+    case kGuardInstall:
+    case kGuardRemove:
+      return true;
+    default:
+      return false;
+  }
+}
+
+SysResult effect_of(Turn& turn, const Call& call, SysResult recorded, SysResult (*serve)(Turn&, i32)) {
+  if (!has_effect(call, recorded)) return recorded;
+  switch (call.number) {
+    case __NR_mmap:
+      return map_again(turn, call, recorded);
+    case __NR_shmat:
+      return recorded;  // done by its mapping event
+    case __NR_madvise:
+      return changes_content(call.args[2]) ? serve(turn, call.number) : recorded;
+    default: {
+      memory::force_place(static_cast<u64>(recorded));
+      SysResult result = serve(turn, call.number);
+      memory::force_place(0);
+      return result;
+    }
+  }
 }
 
 SysResult serve_again(Turn& turn, const Call& call, SysResult (*serve)(Turn&, i32)) {
-  if (call.number == __NR_mmap && next_event(turn).kind == wire::EventKind::kMapping) replay_mapping(turn);
+  bool maps = call.number == __NR_mmap || call.number == __NR_shmat;
+  if (maps && next_event(turn).kind == wire::EventKind::kMapping) replay_mapping(turn);
   const wire::EventHeader& event = expect_call(turn, call);
   SysResult recorded = body_of<wire::SyscallBody>(event).result;
-  SysResult result = recorded;
-  bool brk_refused = call.number == __NR_brk && static_cast<u64>(recorded) != call.args[0];
-  if (!failed(recorded) && !brk_refused) {
-    memory::force_place(static_cast<u64>(recorded));
-    if (call.number != __NR_mmap) result = serve(turn, call.number);
-    if (call.number == __NR_mmap && (call.args[3] & MAP_ANONYMOUS) != 0)
-      result = map_again(turn, call, recorded);
-    memory::force_place(0);
-  }
+  SysResult result = effect_of(turn, call, recorded, serve);
   if (result != recorded)
     diverge(turn, "%s gives %ld; recorded: %ld", name_of(call.number), result, recorded);
-  take_event();
+  apply_ranges(turn, event);
   return result;
 }
 
@@ -167,10 +220,14 @@ SysResult replay_call(Turn& turn, i32 number, SysResult (*serve)(Turn&, i32)) {
   syscalls::Before before;
   syscalls::capture_before(number, call.args.value, syscall::guest_reader(), before);
   call.input_hash = input_hash(number, call.args, before);
-  while (run::turn_passes_in_call(turn)) run::pass_turn(turn);
+  while (run::turn_passes_in_call(turn)) {
+    if (number == __NR_futex) syscall::mark_contended(turn, call.args);
+    run::pass_turn(turn);
+  }
   if (number == __NR_execve || number == __NR_execveat) replay_exec(turn);
-  wire::EventKind next = next_event(turn).kind;
   if (is_served_again(number)) return serve_again(turn, call, serve);
+  if (next_event(turn).kind == wire::EventKind::kMapping) replay_shorter_file(turn);
+  wire::EventKind next = next_event(turn).kind;
   if (number == __NR_clone && next == wire::EventKind::kThread) {
     SysResult result = serve(turn, number);
     SysResult recorded = body_of<wire::SyscallBody>(expect_call(turn, call)).result;

@@ -106,6 +106,15 @@ void record_region(Turn& turn, const Region& region) {
   pages.finish();
 }
 
+}  // namespace
+
+void record_segment(Turn& turn, GuestAddr address) {
+  const Region* region = memory::address_space().map.find(address);
+  if (region != nullptr) record_region(turn, *region);
+}
+
+namespace {
+
 /// As many whole strings of an array as fit; returns their number.
 u32 add_strings(Record& record, const char* const* strings, u64 keep_free) {
   u32 count = 0;

@@ -102,16 +102,33 @@ struct RecordedMapping {
   GuestAddr address;
   u64 length;
   u32 prot;
-  u32 flags;  ///< MAP_*; shared memory becomes private, nobody else sees it
+  u32 flags;  ///< MAP_*
   u64 device, inode, file_offset;
   const char* name;
   i32 content_fd;      ///< -1: zeros
   u64 content_offset;  ///< where the file's content begins there
   u64 content_size;    ///< and ends; memory behind it is SIGBUS, as behind the end of a file
   u64 content_end;     ///< an offset that is behind the end of content_fd
+  bool shm;            ///< a System V segment
 };
+/// True for the identity that a System V segment has in the map.
+bool is_segment(u64 device, u64 inode);
+
 /// Replay: maps at the recorded place, over what is there. 0 or -errno.
 SysResult map_recorded(Turn& turn, const RecordedMapping& mapping);
+
+/// Replay: shared anonymous memory at `address`, which nothing else is mapped at.
+SysResult map_recorded_anonymous(Turn& turn, GuestAddr address, u64 length, u32 prot, u32 flags);
+
+/// Replay: the size of a mapped file has changed, and all its content with it (content_*).
+bool replace_content(Turn& turn, const RecordedMapping& mapping);
+
+/// Replay: what a recorded call has changed in the guest's memory, also where the guest may not write.
+bool write_recorded(Turn& turn, GuestAddr to, const void* from, u64 n);
+
+/// In a process forked off a replay: gives it copies of all memory that it shares with its parent, which must
+/// not run meanwhile.
+void unshare_objects(Turn& turn);
 
 /// Replay: the next mapping whose place the engine chooses goes to `address`. 0: nothing is forced (any
 /// more).

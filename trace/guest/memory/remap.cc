@@ -3,6 +3,7 @@
 #include <linux/mman.h>
 
 #include "trace/guest/base/syscall.h"
+#include "trace/guest/events/mappings.h"
 #include "trace/guest/memory/address_space.h"
 
 namespace detrec::guest::memory {
@@ -32,6 +33,12 @@ void record_moved(const Remap& q, GuestAddr begin, u64 size) {
          object, q.file_offset());
 }
 
+/// A file's mapping that has grown shows more of the file.
+void note_new_part(const Remap& q, GuestAddr begin) {
+  bool more = q.region.is_file() && q.new_size > q.old_size;
+  if (more && events::recording()) events::note_memory_change(begin + q.old_size, begin + q.new_size);
+}
+
 SysResult grow_in_place(Turn& turn, const Remap& q) {
   AddressSpace& space = address_space();
   GuestAddr old_end = q.old_addr + q.old_size, new_end = q.old_addr + q.new_size;
@@ -41,6 +48,7 @@ SysResult grow_in_place(Turn& turn, const Remap& q) {
   if (failed(r)) return r;
   record_moved(q, q.old_addr, q.new_size);
   announce(turn, q.old_addr, new_end);
+  note_new_part(q, q.old_addr);
   return r;
 }
 
@@ -53,6 +61,7 @@ SysResult move_to(Turn& turn, const Remap& q, GuestAddr to) {
   if (!stays) address_space().map.erase(q.old_addr, q.old_addr + q.old_size);
   record_moved(q, to, q.new_size);
   announce(turn, to, to + q.new_size);
+  note_new_part(q, to);
   return r;
 }
 

@@ -6,9 +6,20 @@
 #include <linux/shm.h>
 
 #include "trace/guest/base/syscall.h"
+#include "trace/guest/events/mappings.h"
 #include "trace/guest/memory/address_space.h"
 
 namespace detrec::guest::memory {
+namespace {
+
+// In the kernel's internal tmpfs, where the segment's id is the inode number: apart from real inodes, and
+// never 0.
+constexpr u64 kSegmentDevice = 1;
+constexpr u64 kSegment = 1ull << 62;
+
+}  // namespace
+
+bool is_segment(u64 device, u64 inode) { return device == kSegmentDevice && (inode >> 62) == 1; }
 
 SysResult shmat(Turn& turn, i32 id, GuestAddr addr, i32 flags) {
   AddressSpace& space = address_space();
@@ -56,14 +67,12 @@ SysResult shmat(Turn& turn, i32 id, GuestAddr addr, i32 flags) {
   }
   if (failed(r)) return r;
   Object object;
-  // In the kernel's internal tmpfs, where the segment's id is the inode number: apart from real inodes, and
-  // never 0.
-  constexpr u64 kOurs = 1ull << 62;
-  object.device = 1;
-  object.inode = kOurs | static_cast<u32>(id);
+  object.device = kSegmentDevice;
+  object.inode = kSegment | static_cast<u32>(id);
   GuestAddr begin = static_cast<u64>(r);
   record(begin, begin + length, prot | (exec ? PROT_EXEC : 0), true, false, kShm, object, 0);
   announce(turn, begin, begin + length);
+  if (events::recording()) events::record_segment(turn, begin);
   return r;
 }
 
@@ -84,13 +93,14 @@ SysResult shmdt(Turn& turn, GuestAddr addr) {
     if (!m->has(kShm) || m->inode != inode || m->begin < addr || m->begin - addr != m->file_offset) continue;
     drop_code(turn, m->begin, m->end);
   }
-  SysResult r = raw_syscall(__NR_shmdt, addr);
+  SysResult r = events::replaying() ? 0 : raw_syscall(__NR_shmdt, addr);
   if (failed(r)) return r;
   for (GuestAddr at = addr;;) {
     const Region* m = space.map.at_or_after(at);
     if (m == nullptr) break;
     at = m->end;
     if (!m->has(kShm) || m->inode != inode || m->begin < addr || m->begin - addr != m->file_offset) continue;
+    if (events::replaying()) unmap_in_kernel(m->begin, m->end);
     space.map.erase(m->begin, m->end);
   }
   return 0;

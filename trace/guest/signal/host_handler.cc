@@ -31,8 +31,11 @@ struct alignas(64) StackHeader {
   Thread* thread;
 };
 
-/// A handler finds its thread by the alternate stack, whose place the kernel puts into every frame.
-Thread& thread_of(const UserContext& context) {
+/// A handler finds its thread by the alternate stack, whose place the kernel puts into every frame. In a
+/// replay all threads share one, and the fault is that of the holder of the turn.
+Thread& thread_of(const UserContext& context_of_host) {
+  if (events::replaying() && context().thread != nullptr) return *context().thread;
+  const UserContext& context = context_of_host;
   if (context.stack.size == 0) DETREC_PANIC("a signal came before its thread was ready");
   return *reinterpret_cast<StackHeader*>(context.stack.sp - sizeof(StackHeader))->thread;
 }

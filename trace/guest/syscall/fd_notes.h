@@ -10,7 +10,7 @@
 namespace detrec::guest::syscall {
 
 enum class FdNote : u8 {
-  kNoCode,      ///< writing to it changes no executable mapping
+  kNoCode,      ///< writing to it changes no code of the guest's; while recording, no mapping at all
   kNeverWaits,  ///< regular files, folders and block devices: reading and writing waits for a device at most
   kMayWait,     ///< everything else
   kStdout,      ///< leads where stdout led when the program started (events/outputs.cc)
@@ -25,7 +25,7 @@ void add_note(Turn& turn, u64 fd, FdNote note);
 /// A descriptor number has got another meaning, or none.
 void forget_fd(u64 fd);
 void forget_fds(u64 first, u64 last);
-/// A file may have become code.
+/// A file may have become code, or memory.
 void forget_all_fds();
 
 /// True for a descriptor of FdNote::kNeverWaits, and for one that is not open.

@@ -4,11 +4,13 @@
 #include <asm/stat.h>
 #include <asm/statfs.h>
 #include <asm/unistd_64.h>
+#include <linux/fcntl.h>
 #include <linux/magic.h>
 
 #include "trace/guest/base/print.h"
 #include "trace/guest/base/string.h"
 #include "trace/guest/base/syscall.h"
+#include "trace/guest/events/mappings.h"
 #include "trace/guest/memory/guest_map.h"
 #include "trace/guest/process.h"
 #include "trace/guest/syscall/fd_notes.h"
@@ -31,13 +33,14 @@ bool is_code_of(const memory::Mapping& mapping, const Search& search) {
   return mapping.inode == search.inode && mapping.device == search.device && (mapping.prot & kProtExec) != 0;
 }
 
-/// Whether a mapping of the file is executable.
-bool holds_code(u64 device, u64 inode) {
+/// Whether a mapping of the file is executable; when recording, whether there is one at all.
+bool matters(u64 device, u64 inode) {
   Search search{device, inode, false};
   memory::for_each(
       [](const memory::Mapping& mapping, const char*, void* to) {
         auto* s = static_cast<Search*>(to);
-        s->found |= is_code_of(mapping, *s);
+        bool same = mapping.inode == s->inode && mapping.device == s->device;
+        s->found |= same && (events::recording() || is_code_of(mapping, *s));
       },
       &search);
   return search.found;
@@ -79,6 +82,28 @@ Span span_of(const SyscallRow& row, const Args& args) {
   return span;
 }
 
+/// The bytes of the file that a call has written; all of them when that is not known.
+Span written_part(const SyscallRow& row, const Args& args, SysResult r, u64 file_size) {
+  constexpr u64 kSeekCurrent = 1, kAll = ~0ull;
+  constexpr SysResult kAppends = O_APPEND;
+  u64 bytes = r > 0 ? static_cast<u64>(r) : 0;
+  switch (row.number) {
+    case __NR_write:
+    case __NR_writev: {
+      auto end = static_cast<u64>(raw_syscall(__NR_lseek, args[0], 0, kSeekCurrent));
+      return {end - bytes, bytes};
+    }
+    case __NR_pwrite64:
+    case __NR_pwritev: {
+      SysResult flags = raw_syscall(__NR_fcntl, args[0], F_GETFL);
+      if (!failed(flags) && (flags & kAppends) != 0) return {file_size - bytes, bytes};
+      return {args[3], bytes};
+    }
+    default:
+      return {0, kAll};
+  }
+}
+
 SysResult status_of(const SyscallRow& row, const Args& args, struct stat& status) {
   u64 file = args[row.file_arg];
   bool by_path = row.args[row.file_arg].kind == syscalls::ArgKind::kPath;
@@ -87,7 +112,8 @@ SysResult status_of(const SyscallRow& row, const Args& args, struct stat& status
 
 }  // namespace
 
-FileWrite::FileWrite(Turn& turn, const SyscallRow& row, const Args& args) : turn_(turn) {
+FileWrite::FileWrite(Turn& turn, const SyscallRow& row, const Args& args)
+    : turn_(turn), row_(row), args_(args) {
   u64 fd = static_cast<u32>(args[row.file_arg]);
   bool by_path = row.args[row.file_arg].kind == syscalls::ArgKind::kPath;
   if (!by_path && has_note(turn, fd, FdNote::kNoCode)) return;
@@ -99,17 +125,39 @@ FileWrite::FileWrite(Turn& turn, const SyscallRow& row, const Args& args) : turn
     GuestAddr end = span.begin + span.bytes;
     if (end < span.begin || end > kUserEnd) return;  // the kernel refuses it
     if (span.bytes != 0 && memory::touches_engine(span.begin, end)) refused_ = error(EIO);
+    memory_ = span.begin;
     own_begin_ = page_down(span.begin);
     own_end_ = page_up(end);
     return;
   }
-  mapped_ = regular && holds_code(status.st_dev, status.st_ino);
+  mapped_ = regular && matters(status.st_dev, status.st_ino);
+  size_ = static_cast<u64>(status.st_size);
   device_ = status.st_dev;
   inode_ = status.st_ino;
   if (!mapped_ && !by_path) add_note(turn, fd, FdNote::kNoCode);
 }
 
+void FileWrite::note_changes(SysResult r) {
+  if (own_begin_ < own_end_ && r > 0) events::note_memory_change(memory_, memory_ + static_cast<u64>(r));
+  if (!mapped_) return;
+  struct stat status;
+  if (failed(status_of(row_, args_, status))) return;
+  auto size = static_cast<u64>(status.st_size);
+  bool by_path = row_.args[row_.file_arg].kind == syscalls::ArgKind::kPath;
+  if (size < size_) {
+    u64 opened =
+        by_path ? static_cast<u64>(raw_syscall(__NR_open, args_[row_.file_arg], O_RDONLY | O_CLOEXEC)) : 0;
+    auto fd = static_cast<i32>(by_path ? opened : args_[row_.file_arg]);
+    if (fd >= 0) events::record_shorter_file(turn_, fd, device_, inode_);
+    if (by_path && fd >= 0) raw_syscall(__NR_close, opened);
+  }
+  Span part = written_part(row_, args_, r, size);
+  u64 end = part.bytes > size - part.begin ? page_up(size) : part.begin + part.bytes;
+  events::note_file_change(device_, inode_, part.begin, end);
+}
+
 SysResult FileWrite::finish(SysResult r) {
+  if (events::recording()) note_changes(r);
   // Such a write goes through where the guest itself may not write.
   if (own_begin_ < own_end_ && translate::has_code(own_begin_, own_end_))
     translate::invalidate(turn_, own_begin_, own_end_);

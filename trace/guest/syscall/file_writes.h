@@ -1,5 +1,5 @@
-// Writes to files that reach guest memory by another way than a pointer: a file that is mapped with code in
-// it, and /proc/self/mem.
+// Writes to files that reach guest memory by another way than a pointer: a file that is mapped, and
+// /proc/self/mem.
 #pragma once
 
 #include "trace/guest/syscall/handlers.h"
@@ -15,15 +15,22 @@ class FileWrite {
   /// -EIO when the call would write the engine's memory; else 0.
   SysResult refused() const { return refused_; }
 
-  /// After the call: drops what was translated from the memory that changed. Returns `r`.
+  /// After the call: drops what was translated from the memory that changed, and has the change recorded.
+  /// Returns `r`.
   SysResult finish(SysResult r);
 
  private:
+  void note_changes(SysResult r);
+
   Turn& turn_;
+  const SyscallRow& row_;
+  Args args_;
+  u64 size_ = 0;  ///< of the mapped file, before the call
   bool mapped_ = false;
   u64 device_ = 0;
   u64 inode_ = 0;
-  GuestAddr own_begin_ = 0;  ///< pages written through /proc/self/mem
+  GuestAddr memory_ = 0;     ///< where a write through /proc/self/mem begins
+  GuestAddr own_begin_ = 0;  ///< its pages
   GuestAddr own_end_ = 0;
   SysResult refused_ = 0;
 };

@@ -7,6 +7,7 @@
 
 #include "trace/guest/base/probe.h"
 #include "trace/guest/base/syscall.h"
+#include "trace/guest/events/mappings.h"
 #include "trace/guest/syscall/blocking.h"
 #include "trace/guest/syscall/handlers.h"
 #include "trace/guest/translate/code_pages.h"
@@ -27,16 +28,29 @@ bool waits(u64 command) {
   }
 }
 
+bool changes_second_word(u64 command) {
+  return command == FUTEX_WAKE_OP || command == FUTEX_CMP_REQUEUE_PI || command == FUTEX_WAIT_REQUEUE_PI;
+}
+
+void note_changed_word(const Args& args, u64 command) {
+  if (changes_second_word(command)) events::note_memory_change(args[4], args[4] + sizeof(u32));
+}
+
 }  // namespace
 
 SysResult futex(Turn& turn, const SyscallRow& row) {
   Args args = arguments(turn);
   u64 command = args[1] & static_cast<u64>(FUTEX_CMD_MASK);
+  if (events::recording() && is_inheriting(args)) return inheriting_futex(turn, args);
   GuestAddr word = args[0];
   // Some commands write the word or a second one.
   translate::before_write(turn, word, word + sizeof(u32));
   if (command == FUTEX_WAKE_OP) translate::before_write(turn, args[4], args[4] + sizeof(u32));
-  if (!waits(command)) return raw_syscall(row.number, args[0], args[1], args[2], args[3], args[4], args[5]);
+  if (!waits(command)) {
+    SysResult r = raw_syscall(row.number, args[0], args[1], args[2], args[3], args[4], args[5]);
+    note_changed_word(args, command);
+    return r;
+  }
   if (command == FUTEX_WAIT || command == FUTEX_WAIT_BITSET) {
     // No guest thread here changes the word while this one has the turn: spares a hand-over that would wait
     // for nothing.
@@ -44,7 +58,9 @@ SysResult futex(Turn& turn, const SyscallRow& row) {
     if (word % sizeof(u32) == 0 && read_guest(value, word) && value != static_cast<u32>(args[2]))
       return error(EAGAIN);
   }
-  return kernel_wait(turn, row.number, args);
+  SysResult r = kernel_wait(turn, row.number, args);
+  note_changed_word(args, command);
+  return r;
 }
 
 }  // namespace detrec::guest::syscall

@@ -51,6 +51,13 @@ SysResult get_robust_list(Turn& turn);
 // futex.cc
 SysResult futex(Turn& turn, const SyscallRow& row);
 
+// futex_pi.cc
+bool is_inheriting(const Args& args);
+SysResult inheriting_futex(Turn& turn, const Args& args);
+/// Who is about to wait for a priority-inheriting futex says so in the word, while the turn is still here;
+/// replay does the same.
+void mark_contended(Turn& turn, const Args& args);
+
 // descriptors.cc
 SysResult close(Turn& turn, const SyscallRow& row);
 SysResult dup(Turn& turn, const SyscallRow& row);

@@ -5,6 +5,7 @@
 #include <asm/unistd_64.h>
 
 #include "trace/guest/base/syscall.h"
+#include "trace/guest/events/mappings.h"
 #include "trace/guest/memory/guest_map.h"
 #include "trace/guest/process.h"
 #include "trace/guest/syscall/handlers.h"
@@ -62,7 +63,18 @@ SysResult process_vm(Turn& turn, const SyscallRow& row) {
     });
     if (!good) return error(EFAULT);
   }
-  return execute(row.number, args);
+  SysResult r = execute(row.number, args);
+  bool own_writes = row.number == __NR_process_vm_writev && is_own_address_space(static_cast<i32>(args[0]));
+  if (r > 0 && own_writes) {
+    auto left = static_cast<u64>(r);
+    for_each_iovec(args[3], args[4], [&left](const Iovec& entry) {
+      u64 size = entry.length < left ? entry.length : left;
+      events::note_memory_change(entry.base, entry.base + size);
+      left -= size;
+      return left != 0;
+    });
+  }
+  return r;
 }
 
 }  // namespace detrec::guest::syscall

@@ -7,6 +7,7 @@
 #include "trace/guest/base/print.h"
 #include "trace/guest/base/syscall.h"
 #include "trace/guest/events/exchange.h"
+#include "trace/guest/events/mappings.h"
 #include "trace/guest/events/ring.h"
 #include "trace/guest/memory/guest_map.h"
 #include "trace/guest/memory/guest_memory.h"
@@ -43,6 +44,8 @@ u64 kernel_flags(u64 flags) {
 
 void store_for_parent(Turn& turn, const CloneArgs& args, i32 tid, i32 pidfd) {
   // As in the kernel, an address that cannot be written is not an error.
+  if (args.flags & (CLONE_PARENT_SETTID | CLONE_PIDFD))
+    events::note_memory_change(args.parent_tid, args.parent_tid + sizeof tid);
   if (args.flags & CLONE_PARENT_SETTID) memory::write_guest(turn, args.parent_tid, tid);
   if (args.flags & CLONE_PIDFD) memory::write_guest(turn, args.parent_tid, pidfd);
 }

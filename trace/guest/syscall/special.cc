@@ -5,6 +5,7 @@
 
 #include "trace/guest/base/print.h"
 #include "trace/guest/base/syscall.h"
+#include "trace/guest/events/mode.h"
 #include "trace/guest/memory/guest_map.h"
 #include "trace/guest/run/accounts.h"
 #include "trace/guest/signal/signals.h"
@@ -37,9 +38,15 @@ bool makes_executable(const SyscallRow& row, const Args& a) {
   return row.number == __NR_shmat || (a[2] & kProtExec) != 0;
 }
 
+/// A file that is written has to be recorded when it is mapped.
+bool becomes_mapped(const SyscallRow& row, const Args& a) {
+  constexpr u64 kAnonymous = 0x20;
+  return events::recording() && row.number == __NR_mmap && (a[3] & kAnonymous) == 0;
+}
+
 SysResult on_memory(Turn& turn, const SyscallRow& row) {
   const Args a = arguments(turn);
-  if (makes_executable(row, a)) forget_all_fds();
+  if (makes_executable(row, a) || becomes_mapped(row, a)) forget_all_fds();
   switch (row.number) {
     case __NR_mmap:
       return memory::mmap(turn, a[0], a[1], static_cast<u32>(a[2]), static_cast<u32>(a[3]), low(a[4]), a[5]);
