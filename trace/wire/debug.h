@@ -52,6 +52,8 @@ inline constexpr std::uint32_t kRunNoteHits =
     2;  ///< do not stop at breakpoints and watchpoints: note the last one
 inline constexpr std::uint32_t kRunNotePrevious =
     4;  ///< note the last position before `limit` (with kRunToLimit)
+inline constexpr std::uint32_t kRunStepAll =
+    16;  ///< with kRunNotePrevious: look at every position on the way
 inline constexpr std::uint32_t kRunPassSignals = 8;  ///< do not stop at signals
 
 struct DebugRun {

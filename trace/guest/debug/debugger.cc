@@ -92,7 +92,7 @@ bool meet_points(Turn& turn, const DebugPosition& here) {
     stop(turn, StopReason::kWatch);
     return true;
   }
-  bool at_start = same(here, run.start);
+  bool at_start = same(here, run.start) && !flag(wire::kRunNoteHits);
   if (!at_start && is_breakpoint(here.pc)) {
     s.hit = hit_here(turn, StopReason::kBreakpoint, {});
     if (!flag(wire::kRunNoteHits)) {
@@ -120,6 +120,7 @@ bool at_limit(const DebugPosition& here) {
 /// The last tick before the limit, and the last before the event that leads up to it, are stepped through to
 /// see which position is the limit's predecessor.
 bool near_limit(Turn& turn, const DebugPosition& here) {
+  if (flag(wire::kRunStepAll)) return true;
   const DebugPosition& limit = mailbox().run.limit;
   if (here.event == limit.event) return here.ticks + 1 >= limit.ticks;
   return here.event + 1 == limit.event && here.ticks + 1 >= events::next_event(turn).ticks;
@@ -157,7 +158,7 @@ Plan plan(Turn& turn) {
     begun = true;
     wire::DebugMailbox& box = mailbox();
     // An image that was executed while the debugger waits goes on with the request.
-    if (box.posted == box.answered) {
+    if (box.command != wire::DebugCommand::kRun) {
       stop(turn, StopReason::kStart);
     } else {
       begin_run(turn);
