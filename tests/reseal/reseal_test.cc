@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "tests/unit/event/sample_records.h"
 #include "tests/unit/storage/sample_run.h"
 #include "tests/unit/storage/trace_folder.h"
 #include "trace/event/render/render.h"
@@ -77,6 +78,25 @@ TEST_F(Reseal, ChangesTheOrder) {
   const auto swapped = after({"swap", "6"});
   EXPECT_EQ(swapped[5].substr(1), before_[6].substr(1));
   EXPECT_EQ(swapped[6].substr(1), before_[5].substr(1));
+}
+
+TEST_F(Reseal, AReaderMissesDataThatIsMissing) {
+  event::RecordBuffer large;
+  event::testing::add_read(large, 0, 150'000);
+  event::testing::add_read(large, 1, 5);
+  storage::testing::write_trace(folder_.path("large.detrec"), large.bytes());
+  const auto done =
+      reseal(folder_.path("large.detrec"), copy_, [](std::vector<Event>& events) -> event::Status {
+        events[0].records.resize(events[0].header().size);
+        return event::Done{};
+      });
+  ASSERT_TRUE(done.ok());
+  auto reader = storage::TraceReader::open(copy_);
+  auto cursor = reader.value()->events();
+  ASSERT_TRUE(cursor.value().next().ok());
+  const auto second = cursor.value().next();
+  ASSERT_FALSE(second.ok());
+  EXPECT_NE(to_string(second.error()).find("a data record is missing"), std::string::npos);
 }
 
 TEST_F(Reseal, LeavesTheOriginalAlone) {

@@ -133,6 +133,13 @@ TEST_F(DamagedTrace, RowsThatDoNotFitTogether) {
   EXPECT_NE(after("UPDATE chunk SET last_event = last_event - 1 WHERE seq = 1"), "");
   EXPECT_NE(after("UPDATE chunk SET last_event = -5 WHERE seq = 1"), "");
   EXPECT_NE(after("DELETE FROM chunk WHERE seq = 2"), "");
+  EXPECT_NE(after("UPDATE chunk SET seq = CASE seq WHEN 2 THEN 1003 WHEN 3 THEN 1002 ELSE seq END; "
+                  "UPDATE chunk SET seq = seq - 1000 WHERE seq > 1000"),
+            "")
+      << "swapped";
+  EXPECT_NE(
+      after("UPDATE chunk SET first_event = first_event + 1, last_event = last_event + 1 WHERE seq >= 3"), "")
+      << "a gap";
   EXPECT_NE(after("UPDATE chunk SET data = 'text' WHERE seq = 1"), "");
   EXPECT_NE(after("UPDATE file SET size = size + 1").find("a piece is missing"), std::string::npos);
   EXPECT_NE(after("UPDATE file SET size = 1 << 60"), "");
