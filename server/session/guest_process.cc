@@ -60,7 +60,8 @@ GuestProcess::~GuestProcess() {
 
 /// As if nobody had used the slot.
 void GuestProcess::reset() {
-  mailbox_->posted = mailbox_->answered = mailbox_->interrupt = 0;
+  mailbox_->answered = mailbox_->interrupt = 0;
+  mailbox_->posted = 1;  // a copy answers when it shares nothing any more
   mailbox_->command = {};
   ring_.reset();
 }
@@ -248,6 +249,7 @@ event::Result<std::unique_ptr<GuestProcess>> GuestProcess::split(std::uint32_t s
     return event::Error{event::ErrorCode::kIo, std::strerror(static_cast<int>(-result.value())), "fork"};
   copy.value()->pid_ = static_cast<pid_t>(result.value());
   copy.value()->last_stop_ = last_stop_;
+  if (const auto ready = copy.value()->await_answer(); !ready) return ready.error();
   return copy;
 }
 

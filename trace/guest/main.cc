@@ -5,6 +5,7 @@
 #include "trace/guest/debug/debugger.h"
 #include "trace/guest/events/mode.h"
 #include "trace/guest/events/ring.h"
+#include "trace/guest/events/sandbox.h"
 #include "trace/guest/events/snapshot.h"
 #include "trace/guest/load/loader.h"
 #include "trace/guest/memory/guest_map.h"
@@ -102,6 +103,7 @@ extern "C" [[noreturn]] void engine_main(u64* stack) {
   signal::start(turn);
   const load::Program program{argv[2], argv + 3, envp, auxv};
   if (events::replaying()) {
+    events::start_sandbox();
     events::replay_start(turn);
   } else if (!load::load_program(turn, program, failure)) {
     fail_launch(failure);

@@ -11,6 +11,7 @@
 #include "trace/guest/debug/points.h"
 #include "trace/guest/events/ring.h"
 #include "trace/guest/memory/address_space.h"
+#include "trace/guest/memory/recorded_objects.h"
 #include "trace/guest/process.h"
 #include "trace/guest/run/cpu_model.h"
 #include "trace/guest/run/stops.h"
@@ -100,7 +101,7 @@ SysResult list_mappings(GuestAddr from, u8* to) {
 
 /// A fork that is a child of the server, as this process is. Returns the pid; in the checkpoint it goes on in
 /// its slot.
-SysResult split_checkpoint(u32 slot) {
+SysResult split_checkpoint(Turn& turn, u32 slot) {
   if (slot == 0 || slot >= wire::kDebugSlots) return -EINVAL;
   u64 server = static_cast<u64>(raw_syscall(__NR_getppid));
   SysResult pid = raw_syscall(__NR_clone, CLONE_PARENT | 17 /* SIGCHLD */, 0, 0, 0, 0);
@@ -114,6 +115,8 @@ SysResult split_checkpoint(u32 slot) {
   events::move_ring(process().launch->debug_offset + slot * wire::slot_bytes(process().launch->ring_bytes) +
                     sizeof(wire::DebugMailbox));
   mailbox().stop = stop;
+  memory::unshare_objects(turn);
+  answer();  // the server has posted a request for this: before it the other process must not go on
   return 0;
 }
 
@@ -147,7 +150,7 @@ void serve_requests(Turn& turn) {
         box.result = set_watchpoints(turn, reinterpret_cast<const wire::DebugWatch*>(transfer), box.args[0]);
         break;
       case wire::DebugCommand::kCheckpoint: {
-        SysResult pid = split_checkpoint(static_cast<u32>(box.args[0]));
+        SysResult pid = split_checkpoint(turn, static_cast<u32>(box.args[0]));
         if (pid == 0) continue;  // the checkpoint: nobody has asked it anything yet
         box.result = pid;
         break;
