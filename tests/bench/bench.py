@@ -2,19 +2,21 @@
 """Measures programs under detrec against the same programs run natively.
 
 Prints ratios to native wall and CPU time (median over the rounds of paired samples; the ways of running are
-interleaved) and the memory beyond native, and writes everything as JSON. The goals shown are those of recording, which
-this engine-only run is the floor of; no timing is asserted. Exits with 1 if a command failed or printed something else
-than it does natively.
+interleaved), the memory beyond native and the size of traces, and writes everything as JSON. The ways are the engine
+alone ("detrec"), recording and replaying; the goals shown are those of recording. No timing is asserted. Exits with 1 if
+a command failed or printed something else than it does natively.
 
 Needs a build with the programs of this folder (target bench_programs); see --build.
 """
 import argparse
+import contextlib
 import datetime
 import hashlib
 import json
 import os
 import platform
 import shutil
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -35,12 +37,17 @@ class Runner:
         self.measure = build / "bin" / "bench" / "measure"
         self.detrec = build / "bin" / "detrec"
         self.timeout_s = timeout_s
+        self.trace = scratch / "bench.detrec"
 
     def command(self, way, workload):
         program = workload.program()
         arguments = workload.command[1:]
         if way == "detrec":
             return [str(self.detrec), "run", "--engine-only", "--", program, *arguments]
+        if way == "record":
+            return [str(self.detrec), "record", "-q", "-o", str(self.trace), "--", program, *arguments]
+        if way == "replay":  # of what the record before it has written
+            return [str(self.detrec), "replay", "-a", str(self.trace)]
         if way == "valgrind":
             return ["valgrind", "-q", "--tool=none", "--trace-children=yes", program, *arguments]
         if way == "qemu":
@@ -78,6 +85,14 @@ class Runner:
         return results.parse_stats(done.stderr.decode(errors="replace"))
 
 
+    def trace_sizes(self):
+        """Of the trace that was recorded last: bytes of the file, events, stored bytes that are not payload."""
+        with contextlib.closing(sqlite3.connect(f"file:{self.trace}?mode=ro", uri=True)) as database:
+            events, coded = database.execute("select max(last_event), sum(coded_size) from chunk").fetchone()
+            captures = database.execute("select coalesce(sum(length(data)), 0) from file_piece").fetchone()[0]
+        return {"bytes": self.trace.stat().st_size, "captured_bytes": captures, "events": events, "coded_bytes": coded}
+
+
 def measure_row(runner, workload, ways, rounds):
     """All samples of one row, interleaved; a way that fails is not tried again."""
     if workload.program() is None:
@@ -112,6 +127,7 @@ def parse_arguments():
     parser.add_argument("--build", type=Path, default=ROOT / "build" / "release", help="build directory")
     parser.add_argument("--only", default="", help="only rows whose name contains this")
     parser.add_argument("--json", type=Path, help="where to write the results (default: BUILD/bench.json)")
+    parser.add_argument("--engine-only", action="store_true", help="do not record and replay")
     parser.add_argument("--valgrind", action="store_true", help="also measure valgrind --tool=none")
     parser.add_argument("--qemu", action="store_true", help="also measure qemu-x86_64 (processes it starts run natively)")
     parser.add_argument("--timeout", type=int, default=120, help="seconds allowed for one sample (default 120)")
@@ -120,7 +136,7 @@ def parse_arguments():
 
 
 def chosen_ways(arguments):
-    ways = ["native", "detrec"]
+    ways = ["native", "detrec"] if arguments.engine_only else ["native", "detrec", "record", "replay"]
     for wanted, way, program in [(arguments.valgrind, "valgrind", "valgrind"), (arguments.qemu, "qemu", "qemu-x86_64")]:
         if wanted and shutil.which(program) is None:
             sys.exit(f"bench: {program} is not installed")
@@ -144,11 +160,16 @@ def main():
             runs = measure_row(runner, workload, ways, rounds)
             stats = runner.stats(workload) if not isinstance(runs["detrec"], str) else {}
             rows.append(results.summarize(workload, runs, stats))
+            if "record" in ways and not isinstance(runs["record"], str):
+                rows[-1]["trace"] = runner.trace_sizes()
             print(results.progress(rows[-1]), file=sys.stderr, flush=True)
 
     print(results.time_table(rows, ways))
     print()
     print(results.memory_table(rows))
+    if "record" in ways:
+        print()
+        print(results.trace_table(rows))
     problems = results.errors(rows)
     for name, way, message in problems:
         print(f"FAILED: {name} ({way}): {message}")

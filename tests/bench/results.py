@@ -97,7 +97,8 @@ def progress(row):
     detrec = row["ways"]["detrec"]
     if "error" in detrec:
         return f"{row['name']}: {detrec['error']}"
-    return f"{row['name']}: wall {show(detrec.get('wall_ratio'))}, cpu {show(detrec.get('cpu_ratio'))}"
+    ways = [way for way in row["ways"] if way != "native"]
+    return f"{row['name']}: " + ", ".join(f"{way} {show(row['ways'][way].get('cpu_ratio'))}" for way in ways)
 
 
 def memory_table(rows):
@@ -115,6 +116,25 @@ def memory_table(rows):
             show(memory["added_kib"] / 1024, 1),
             show(touched, 0),
             show(48 + 8 * touched / 1024, 1),
+        ])
+    return format_table(header, lines)
+
+
+def trace_table(rows):
+    """Sizes of traces: the whole, without captured files, and a single event's share beyond the data it carries."""
+    header = ["what", "trace MiB", "without files MiB", "events", "bytes an event"]
+    lines = []
+    for row in rows:
+        trace = row.get("trace")
+        if trace is None:
+            continue
+        mib = 1024 * 1024
+        lines.append([
+            row["name"],
+            show(trace["bytes"] / mib, 1),
+            show((trace["bytes"] - trace["captured_bytes"]) / mib, 1),
+            str(trace["events"]),
+            show(trace["coded_bytes"] / max(trace["events"], 1), 1),
         ])
     return format_table(header, lines)
 
