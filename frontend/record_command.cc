@@ -13,6 +13,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "frontend/cpu_level.h"
 #include "frontend/launch/engine_image.h"
 #include "frontend/launch/launch_page.h"
 #include "frontend/launch/program_path.h"
@@ -40,7 +41,7 @@ storage::RecordingInfo describe_recording(const RecordOptions& options) {
   uname(&host);
   info.host = host.nodename;
   info.kernel = fmt::format("{} {}", host.release, host.version);
-  info.cpu_model = "host";
+  info.cpu_model = options.cpu;
   info.detrec_version = DETREC_VERSION;
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   info.started.ns =
@@ -87,6 +88,12 @@ RecordCommand::RecordCommand(CLI::App& parent) {
       ->add_option("-o,--output", trace_,
                    "The trace to write; default: <program>-<n>.detrec in this directory")
       ->type_name("FILE");
+  record
+      ->add_option(
+          "--cpu", cpu_,
+          "The processor the program sees: host, or x86-64-v2, -v3, -v4 for traces that replay on others")
+      ->type_name("MODEL")
+      ->check(CLI::IsMember({"host", "x86-64-v2", "x86-64-v3", "x86-64-v4"}));
   record->add_flag("-q,--quiet", quiet_, "Do not print the line about the trace at the end");
   record->add_option("--slice", slice_, "Let another thread run every N ticks, up to M instructions later")
       ->type_name("N[+M]");
@@ -104,6 +111,7 @@ Result<RecordOptions> RecordCommand::finish(std::vector<std::string> guest_comma
   RecordOptions options;
   options.trace = trace_;
   options.quiet = quiet_;
+  options.cpu = cpu_;
   if (!slice_.empty()) {
     const auto slice = parse_slice(slice_);
     if (!slice) return Error{slice.error().code, slice.error().message, "--slice"};
@@ -123,6 +131,9 @@ int execute(const RecordOptions& options) {
   run.slice = options.slice;
   auto page = LaunchPage::create(run, engine.value(), wire::ChannelMode::kRecord);
   if (!page) return fail(page.error());
+  if (!host_has(options.cpu))
+    return fail(Error{kExitOwnFailure, "this machine's processor does not have " + options.cpu, "--cpu"});
+  page.value().get().cpu_level = cpu_level_of(options.cpu);
   auto control = make_control();
   if (!control) return fail(control.error());
   auto ring = server::Ring::map(page.value().descriptor(), page.value().get());

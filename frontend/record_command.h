@@ -18,6 +18,7 @@ namespace detrec::frontend {
 struct RecordOptions {
   std::string trace;  ///< path; empty: <program>-<n>.detrec
   bool quiet = false;
+  std::string cpu = "host";  ///< "host", "x86-64-v2", "x86-64-v3" or "x86-64-v4"
   std::optional<Slice> slice;
   std::vector<std::string> guest_command;  ///< the program and its arguments; never empty
 };
@@ -33,6 +34,7 @@ class RecordCommand {
  private:
   std::string trace_;
   bool quiet_ = false;
+  std::string cpu_ = "host";
   std::string slice_;
 };
 

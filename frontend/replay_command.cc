@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "frontend/cpu_level.h"
 #include "frontend/divergence_report.h"
 #include "frontend/launch/engine_image.h"
 #include "frontend/launch/launch_page.h"
@@ -39,6 +40,7 @@ int replay_at_full_speed(const std::string& trace, storage::TraceReader& reader)
   wire::Launch& launch = page.value().get();
   launch.content_fd = content.value().descriptor();
   launch.content_bytes = content.value().bytes();
+  launch.cpu_level = cpu_level_of(reader.recording().text("cpu_model"));
   auto ring = server::Ring::map(page.value().descriptor(), launch);
   if (!ring) return fail(ring.error());
 

@@ -7,6 +7,7 @@
 #include <csignal>
 #include <cstdio>
 
+#include "frontend/cpu_level.h"
 #include "frontend/launch/engine_image.h"
 #include "frontend/launch/launch_page.h"
 #include "frontend/launch/supervisor.h"
@@ -45,6 +46,7 @@ int serve_debugger(const std::string& trace, storage::TraceReader& reader, const
   wire::Launch& launch = page.value().get();
   launch.content_fd = content.value().descriptor();
   launch.content_bytes = content.value().bytes();
+  launch.cpu_level = cpu_level_of(reader.recording().text("cpu_model"));
 
   Attachments attachments;
   attachments.content = content.value().descriptor();

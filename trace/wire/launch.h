@@ -107,6 +107,7 @@ struct Launch {
   ChannelMode mode;
   std::int32_t
       control_fd;  ///< recording: socket (SOCK_SEQPACKET) that takes the descriptors of captured files
+  std::uint32_t cpu_level;      ///< the processor that the guest sees: x86-64-v2, v3, v4; 0: the host's
   std::int32_t content_fd;      ///< replay: memfd with the captured files; -1: none
   std::uint32_t captures;       ///< numbers of captures handed out
   std::uint64_t content_bytes;  ///< length of the content memfd

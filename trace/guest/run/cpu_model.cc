@@ -5,6 +5,9 @@
 namespace detrec::guest::run {
 namespace {
 
+/// The x86-64 psABI's levels that a recording can be limited to; 0: the host's processor.
+u32 level() { return process().launch != nullptr ? process().launch->cpu_level : 0; }
+
 /// x87, SSE, AVX, the three AVX-512 components. Not: MPX, PT, PKRU, CET, UINTR, LBR, HWP, AMX, APX.
 constexpr u64 kModelXcr0 = 0xe7;
 
@@ -18,6 +21,18 @@ u64 host_xcr0() {
   u32 lo, hi;
   asm volatile("xgetbv" : "=a"(lo), "=d"(hi) : "c"(0));
   return static_cast<u64>(hi) << 32 | lo;
+}
+
+/// State components of a level.
+u64 level_xcr0() {
+  switch (level()) {
+    case 2:
+      return 3;
+    case 3:
+      return 7;
+    default:
+      return kModelXcr0;
+  }
 }
 
 template <class... Bits>
@@ -64,13 +79,31 @@ u64 guest_xcr0() {
   static u64 known = 0;
   if (known == 0) {
     bool has_xsave = (host_cpuid(1, 0).ecx >> 27 & 1) != 0;
-    known = has_xsave ? host_xcr0() & kModelXcr0 : 3;
+    known = has_xsave ? host_xcr0() & level_xcr0() : 3;
   }
   return known;
 }
 
 namespace {
-CpuidResult model(u32 leaf, u32 subleaf) {
+/// Takes away what the level does not have (System V ABI, AMD64 supplement, table 3.1).
+CpuidResult limit_to_level(u32 leaf, u32 subleaf, CpuidResult r) {
+  u32 v = level();
+  if (v == 0) return r;
+  if (leaf == 1) {
+    // sse3, ssse3, cmpxchg16b, sse4.1, sse4.2, popcnt, hypervisor; with v3 fma, movbe, xsave, osxsave, avx,
+    // f16c.
+    r.ecx &= mask(0, 9, 13, 19, 20, 23, 31) | (v >= 3 ? mask(12, 22, 26, 27, 28, 29) : 0);
+  } else if (leaf == 7) {
+    u32 has = (v >= 3 ? mask(3, 5, 8) : 0)                // bmi1, avx2, bmi2
+              | (v >= 4 ? mask(16, 17, 28, 30, 31) : 0);  // avx512 f, dq, cd, bw, vl
+    r = subleaf == 0 ? CpuidResult{0, r.ebx & has, 0, 0} : CpuidResult{};
+  } else if (leaf == 0x8000'0001) {
+    r.ecx &= mask(0) | (v >= 3 ? mask(5) : 0);  // lahf, lzcnt
+  }
+  return r;
+}
+
+CpuidResult host_model(u32 leaf, u32 subleaf) {
   if (leaf == 0xd) return xsave_leaf(subleaf);
   CpuidResult r = host_cpuid(leaf, subleaf);
   switch (leaf) {
@@ -121,6 +154,8 @@ CpuidResult model(u32 leaf, u32 subleaf) {
   }
   return r;
 }
+
+CpuidResult model(u32 leaf, u32 subleaf) { return limit_to_level(leaf, subleaf, host_model(leaf, subleaf)); }
 
 }  // namespace
 
