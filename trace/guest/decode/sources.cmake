@@ -2,5 +2,6 @@
 set(DETREC_DECODE_SOURCES
   ${CMAKE_CURRENT_LIST_DIR}/decode.cc
   ${CMAKE_CURRENT_LIST_DIR}/implicit.cc
+  ${CMAKE_CURRENT_LIST_DIR}/plain.cc
   ${CMAKE_CURRENT_LIST_DIR}/tables/tables.cc
   ${CMAKE_CURRENT_LIST_DIR}/vector.cc)

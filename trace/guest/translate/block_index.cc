@@ -18,11 +18,6 @@ u64 region_of(GuestAddr pc) { return (pc & (kPageSize - 1)) / kRegionBytes; }
 
 }  // namespace
 
-BlockIndex& block_index() {
-  static BlockIndex instance;
-  return instance;
-}
-
 void BlockIndex::start() {
   blocks_.reserve(kMaxBlocks);
   insns_.reserve(kMaxInsns);
@@ -79,13 +74,6 @@ Page& BlockIndex::make_page(GuestAddr address) {
   while (page_slots_[s] != kNone) s = (s + 1) % kPageSlots;
   page_slots_[s] = static_cast<u32>(pages_.size());
   return pages_.push(fresh);
-}
-
-bool BlockIndex::starts_insn(GuestAddr pc) const {
-  u32 p = find_page(pc / kPageSize);
-  if (p == kNone) return false;
-  u64 o = pc & (kPageSize - 1);
-  return (pages_[p].starts[o / 64] >> (o % 64) & 1) != 0;
 }
 
 CacheAddr BlockIndex::find(GuestAddr pc) const {

@@ -70,7 +70,11 @@ class BlockIndex {
   CacheAddr find(GuestAddr pc) const;
   /// The live block that starts at pc, volatile or not; nullptr if none.
   Block* block_at(GuestAddr pc);
-  bool starts_insn(GuestAddr pc) const;
+  /// The same for a pc in `page`, which may be nullptr.
+  static bool starts_insn(const Page* page, GuestAddr pc) {
+    u64 o = pc & (kPageSize - 1);
+    return page != nullptr && (page->starts[o / 64] >> (o % 64) & 1) != 0;
+  }
 
   /// The block and instruction that `cache` belongs to (stubs belong to none), dead blocks included.
   /// Sets pc to the instruction's guest address and insn_cache to its cache address.
@@ -139,6 +143,7 @@ class BlockIndex {
   u32* page_slots_ = nullptr;  ///< open addressing over page numbers
 };
 
-BlockIndex& block_index();
+inline constinit BlockIndex the_block_index;
+inline BlockIndex& block_index() { return the_block_index; }
 
 }  // namespace detrec::guest::translate

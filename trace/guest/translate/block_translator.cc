@@ -55,20 +55,14 @@ bool BlockTranslator::run(bool indirect_entry, FetchFault& fault) {
   if (!reader_.decode_at(pc_, insn, fault)) return false;
   if (indirect_entry) entry_prefix(pc_);
   body_ = emit_.here();
-  int limit = mode_ == Mode::kStep ? 1 : kMaxBlockInsns;
+  page_ = block_index().page(start_);
   for (;;) {
     CacheAddr insn_begin = emit_.here();
     bool goes_on = translate_insn(insn);
-    if (mode_ != Mode::kStep) {
-      block_index().add_insn(insn.length, static_cast<u32>(raw(emit_.here()) - raw(insn_begin)));
-    }
-    ++count_;
-    bytes_ += insn.length;
-    pc_ += insn.length;
+    advance(insn.length, insn_begin);
     if (!goes_on) break;
-    bool stop = count_ >= limit || bytes_ + kMaxInsnLength > kMaxBlockBytes ||
-                page_down(pc_) != page_down(start_) || (mode_ == Mode::kVolatile && writes_memory(insn)) ||
-                (mode_ == Mode::kNormal && block_index().starts_insn(pc_));
+    bool stop = ends_here() || (mode_ == Mode::kVolatile && writes_memory(insn));
+    while (!stop && copy_plain()) stop = ends_here();
     FetchFault later;
     if (stop || !reader_.decode_at(pc_, insn, later)) {
       link(pc_);
@@ -77,6 +71,20 @@ bool BlockTranslator::run(bool indirect_entry, FetchFault& fault) {
   }
   finish();
   return true;
+}
+
+/// Notes the instruction at pc_, whose code begins at `begin`, and goes on to the next.
+void BlockTranslator::advance(u32 length, CacheAddr begin) {
+  if (mode_ != Mode::kStep) block_index().add_insn(length, static_cast<u32>(raw(emit_.here()) - raw(begin)));
+  ++count_;
+  bytes_ += length;
+  pc_ += length;
+}
+
+bool BlockTranslator::ends_here() const {
+  int limit = mode_ == Mode::kStep ? 1 : kMaxBlockInsns;
+  return count_ >= limit || bytes_ + kMaxInsnLength > kMaxBlockBytes || page_down(pc_) != page_down(start_) ||
+         (mode_ == Mode::kNormal && BlockIndex::starts_insn(page_, pc_));
 }
 
 void BlockTranslator::run_entry_only(CacheAddr body) {

@@ -66,6 +66,9 @@ class BlockTranslator {
   bool translate_insn(const Insn& insn);  ///< true: the block goes on
   void debug_checks(const Insn& insn);
   void address_into_rcx(const Insn& insn, const MemOperand& mem);
+  void advance(u32 length, CacheAddr begin);
+  bool ends_here() const;
+  bool copy_plain();
   void copy(const Insn& insn);
   void copy_far(const Insn& insn, Reg scratch);
   void copy_opcode_with_base(const Insn& insn, Reg base);
@@ -100,6 +103,7 @@ class BlockTranslator {
   GuestAddr start_;
   GuestAddr pc_;
   Mode mode_;
+  const Page* page_ = nullptr;  ///< of start_, if the index knows it already
   CodeReader reader_;
   CacheAddr begin_;
   CacheAddr body_ = CacheAddr::kNone;

@@ -2,6 +2,7 @@
 
 #include "trace/guest/base/probe.h"
 #include "trace/guest/base/syscall.h"
+#include "trace/guest/decode/plain.h"
 #include "trace/guest/memory/guest_map.h"
 
 namespace detrec::guest::translate {
@@ -91,14 +92,22 @@ u32 dead_flags(CodeReader* near, GuestAddr pc, GuestAddr site_page, bool check_s
   constexpr u64 kSmallWindow = 64;
   CodeReader own(pc, kSmallWindow);
   u32 dead = 0, live = 0;
+  GuestAddr stable_page = ~GuestAddr{0};
   for (int i = 0; i < kLookAhead && (dead | live) != kFlagsOfDec; ++i) {
-    if (check_stable && page_down(pc) != site_page) {
+    if (check_stable && page_down(pc) != site_page && page_down(pc) != stable_page) {
       const memory::Mapping* m = memory::find(pc);
       if (m == nullptr || (m->prot & kProtWrite) != 0 || m->inode == 0) break;
+      stable_page = page_down(pc);
+    }
+    CodeReader& reader = near != nullptr && near->holds(pc) ? *near : own;
+    PlainInsn plain;
+    if (reader.ready(pc) && decode_plain(reader.bytes_at(pc), plain) && plain.flags != PlainFlags::kAsk) {
+      if (plain.flags == PlainFlags::kWritten) dead |= kFlagsOfDec & ~live;
+      pc += plain.length;
+      continue;
     }
     Insn insn;
     FetchFault fault;
-    CodeReader& reader = near != nullptr && near->holds(pc) ? *near : own;
     if (!reader.decode_at(pc, insn, fault)) break;
     live |= insn.flags_read & kFlagsOfDec & ~dead;
     if (insn.special != Special::kNone) break;

@@ -28,6 +28,12 @@ class CodeReader {
   /// True when an instruction at pc can be decoded without reading more.
   bool holds(GuestAddr pc) const { return pc >= begin_ && pc + kMaxInsnLength <= begin_ + size_; }
 
+  /// Reads more when needed; false where memory ends within 15 bytes.
+  bool ready(GuestAddr pc) {
+    if (!holds(pc)) refill(pc);
+    return holds(pc);
+  }
+
   static constexpr u64 kWindow = 512;
 
  private:

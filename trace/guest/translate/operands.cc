@@ -1,5 +1,7 @@
 // Plain instructions: copied, with what depends on their place mended.
 #include "trace/guest/base/print.h"
+#include "trace/guest/debug/debugger.h"
+#include "trace/guest/decode/plain.h"
 #include "trace/guest/translate/block_translator.h"
 
 namespace detrec::guest::translate {
@@ -13,12 +15,38 @@ Reg scratch_for(const Insn& insn) {
                static_cast<unsigned>(insn.opcode));
 }
 
+namespace {
+/// Within reach from anywhere in the cache?
+bool reachable(u64 target) { return target < kCacheBegin + 0x7f00'0000; }
+}  // namespace
+
 bool has_far_operand(const Insn& insn, GuestAddr pc) {
   if (!insn.rip_relative) return false;
   if ((insn.prefixes & kPrefix67) != 0) return true;
-  // Within reach from anywhere in the cache.
-  u64 target = pc + insn.length + static_cast<u64>(insn.disp);
-  return target >= kCacheBegin + 0x7f00'0000;
+  return !reachable(pc + insn.length + static_cast<u64>(insn.disp));
+}
+
+/// Copies the instruction at pc_ if the short way of decoding knows it.
+bool BlockTranslator::copy_plain() {
+  PlainInsn plain;
+  if (dispatched() || debug::attached || !reader_.ready(pc_)) return false;
+  const u8* code = reader_.bytes_at(pc_);
+  if (!decode_plain(code, plain)) return false;
+  CacheAddr begin = emit_.here();
+  if (plain.rip_disp == 0) {
+    emit_.instruction(code, plain.length);
+  } else {
+    i32 disp;
+    memcpy(&disp, code + plain.rip_disp, sizeof disp);
+    u64 target = pc_ + plain.length + static_cast<u64>(static_cast<i64>(disp));
+    if (!reachable(target)) return false;
+    u32 after = plain.rip_disp + 4u;
+    emit_.bytes(code, plain.rip_disp);
+    emit_.rel32(target, plain.length - after);
+    emit_.bytes(code + after, plain.length - after);
+  }
+  advance(plain.length, begin);
+  return true;
 }
 
 void BlockTranslator::copy(const Insn& insn) {
