@@ -44,10 +44,10 @@ void visit_readable(GuestAddr begin, GuestAddr end, Visit visit, void* arg) {
   flush(end);
 }
 
-void visit_mappings(const Change& change, Visit visit, void* arg) {
+void visit_mappings(const Change& change, bool shared, Visit visit, void* arg) {
   const memory::RegionMap& map = memory::address_space().map;
   for (const memory::Region* m = map.at_or_after(0); m != nullptr; m = map.at_or_after(m->end)) {
-    if (m->inode != change.inode || m->device != change.device) continue;
+    if (m->shared != shared || m->inode != change.inode || m->device != change.device) continue;
     u64 m_end = m->file_offset + m->bytes();
     u64 low = change.begin > m->file_offset ? change.begin : m->file_offset;
     u64 high = change.end < m_end ? change.end : m_end;
@@ -66,7 +66,9 @@ void take_changes(Visit visit, void* arg) {
   for (u32 i = 0; i < count; ++i) {
     const Change& change = changes[i];
     if (change.inode != 0) {
-      visit_mappings(change, visit, arg);
+      // Replay finds untouched private pages changed with the shared ones, and leaves them untouched.
+      visit_mappings(change, true, visit, arg);
+      visit_mappings(change, false, visit, arg);
     } else {
       visit_readable(change.begin, change.end, visit, arg);
     }
