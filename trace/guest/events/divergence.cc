@@ -4,12 +4,14 @@
 
 #include "trace/guest/base/print.h"
 #include "trace/guest/base/probe.h"
+#include "trace/guest/base/string.h"
 #include "trace/guest/base/syscall.h"
 #include "trace/guest/debug/debugger.h"
 #include "trace/guest/events/ring.h"
 #include "trace/guest/process.h"
 #include "trace/guest/run/stops.h"
 #include "trace/guest/run/ticks.h"
+#include "trace/syscalls/table.h"
 
 namespace detrec::guest::events {
 namespace {
@@ -35,6 +37,22 @@ void describe_state(Turn& turn) {
   for (int i = 0; i < 16; ++i) d.gpr[i] = regs.gpr[i];
   d.rflags = regs.rflags;
   read_guest(d.code, regs.pc, sizeof d.code);
+}
+
+/// What the program is doing, when that is a system call.
+void add_call(Turn& turn, char* text, u64 size) {
+  if (!turn.thread().in_call) return;
+  auto number = static_cast<i32>(turn.thread().signals.syscall_nr);
+  const syscalls::SyscallRow* row = syscalls::find(number);
+  u64 used = strlen(text);
+  format(text + used, size - used, "; doing: %s(", row != nullptr ? row->name : "unknown");
+  int count = row != nullptr ? row->arg_count : 6;
+  for (int i = 0; i < count; ++i) {
+    used = strlen(text);
+    format(text + used, size - used, i == 0 ? "0x%lx" : ", 0x%lx", turn.arg(i));
+  }
+  used = strlen(text);
+  format(text + used, size - used, ")");
 }
 
 }  // namespace
@@ -109,6 +127,7 @@ void diverge(Turn& turn, const char* message, ...) {
   va_start(args, message);
   format_v(process().launch->message, sizeof process().launch->message, message, args);
   va_end(args);
+  add_call(turn, process().launch->message, sizeof process().launch->message);
   describe_state(turn);
   leave(turn, wire::LaunchPhase::kDiverged);
 }
