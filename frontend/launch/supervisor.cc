@@ -62,10 +62,11 @@ bool sent_to_group_by_terminal(const siginfo_t& info) {
     case SIGTSTP:
     case SIGTTIN:
     case SIGTTOU:
-    case SIGHUP:
     case SIGCONT:
     case SIGWINCH:
       return true;
+    case SIGHUP:  // of a terminal that goes away only its session's leader hears
+      return getsid(0) != getpid();
     default:
       return false;
   }

@@ -26,6 +26,7 @@ struct Feeder::State {
   std::optional<event::Error> error;
 
   void run();
+  void feed_all();
   bool feed(const event::DecodedRecord& record);
   void append(std::span<const std::byte> bytes, const event::EventView& view);
   void show();
@@ -65,22 +66,19 @@ bool Feeder::State::feed(const event::DecodedRecord& record) {
   return true;
 }
 
-void Feeder::State::run() {
+void Feeder::State::feed_all() {
   auto cursor = reader.events(reader.first_event());
-  if (!cursor) {
-    fail(cursor.error());
-  } else {
-    while (!guest_ended && !error) {
-      const auto next = cursor.value().next();
-      if (!next) {
-        fail(next.error());
-      } else if (!next.value().has_value()) {
-        break;
-      } else if (!feed(*next.value())) {
-        fail({event::ErrorCode::kInvalid, "a mapped file is missing in the trace"});
-      }
-    }
+  if (!cursor) return fail(cursor.error());
+  while (!guest_ended && !error) {
+    const auto next = cursor.value().next();
+    if (!next) return fail(next.error());
+    if (!next.value().has_value()) return;
+    if (!feed(*next.value())) fail({event::ErrorCode::kInvalid, "a mapped file is missing in the trace"});
   }
+}
+
+void Feeder::State::run() {
+  if (reader.last_event().value != 0) feed_all();
   ring.end();
   while (!guest_ended) {
     show();

@@ -30,6 +30,16 @@ void stop_at_signal(Turn& turn) {
   debug::at_signal(turn, info);
 }
 
+}  // namespace
+
+u64 general_hash(const Registers& regs) {
+  u64 hash = 0xcbf2'9ce4'8422'2325ull ^ regs.pc;  // FNV-1a, a word at a time
+  for (u64 value : regs.gpr) hash = (hash ^ value) * 0x100'0000'01b3ull;
+  return hash != 0 ? hash : 1;
+}
+
+namespace {
+
 void replay_exit(Turn& turn, wire::ExitCause cause, i32 status) {
   const auto& body = body_of<wire::ExitBody>(expect_event(turn, wire::EventKind::kExit));
   if (body.cause != cause || body.status != status)
@@ -76,6 +86,9 @@ void exchange_signal(Turn& turn, SignalInfo& info, bool asynchronous) {
     const auto& body = body_of<wire::SignalBody>(expect_event(turn, wire::EventKind::kSignal));
     if (asynchronous) {
       memcpy(&info, body.info, sizeof info);
+      if (info.signo != body.number || info.signo < 1 || info.signo > 64)
+        diverge(turn, "the recorded signal has no number: %d, and %d in its siginfo", body.number,
+                info.signo);
     } else if (body.number != info.signo || body.asynchronous != 0 ||
                memcmp(body.info, &info, sizeof info) != 0) {
       diverge(turn, "fault with signal %d; recorded: signal %d, or another cause", info.signo, body.number);
@@ -132,6 +145,7 @@ void record_turn(const Thread& from, const Thread& to, wire::TurnReason reason) 
   auto& body = record.append<wire::TurnBody>();
   body.to_thread = to.number;
   body.reason = reason;
+  if (!from.in_call && !from.ended) body.register_hash = general_hash(from.saved_regs);
   record.commit();
 }
 

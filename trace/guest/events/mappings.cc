@@ -51,7 +51,7 @@ memory::RecordedMapping described_by(const wire::EventHeader& event) {
 
 }  // namespace
 
-void replay_mapping(Turn& turn) {
+GuestAddr replay_mapping(Turn& turn) {
   const wire::EventHeader& event = next_event(turn);
   memory::RecordedMapping m = described_by(event);
   bool filled = (event.flags & wire::kMoreData) != 0;
@@ -60,10 +60,11 @@ void replay_mapping(Turn& turn) {
   SysResult r = memory::map_recorded(turn, m);
   if (failed(r)) diverge(turn, "the recorded mapping at 0x%lx cannot be made: error %ld", m.address, -r);
   take_event();
-  if (!filled) return;
+  if (!filled) return m.address;
   fill_pages(turn, m.address, m.address + m.length);
   if (prot != m.prot) r = memory::mprotect(turn, m.address, m.length, prot);
   if (failed(r)) diverge(turn, "the recorded mapping at 0x%lx cannot be protected: error %ld", m.address, -r);
+  return m.address;
 }
 
 void replay_shorter_file(Turn& turn) {

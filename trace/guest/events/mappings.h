@@ -42,6 +42,7 @@ void replay_shorter_file(Turn& turn);
 u32 capture_of(u64 device, u64 inode);
 
 /// Replay: makes the mapping that the next event (and its kData records) describes, and takes the event.
-void replay_mapping(Turn& turn);
+/// Returns its address.
+GuestAddr replay_mapping(Turn& turn);
 
 }  // namespace detrec::guest::events

@@ -3,6 +3,8 @@
 #include <linux/mman.h>
 
 #include "trace/guest/base/print.h"
+#include "trace/guest/base/probe.h"
+#include "trace/guest/base/string.h"
 #include "trace/guest/base/syscall.h"
 #include "trace/guest/debug/debugger.h"
 #include "trace/guest/events/calls.h"
@@ -49,8 +51,20 @@ const wire::EventHeader& expect_call(Turn& turn, const Call& call) {
   return event;
 }
 
+/// What leaves the guest is shown as it was recorded: it must be what the guest has.
+void check_output(Turn& turn, const wire::RangeHeader& range, const u8* data) {
+  u8 now[1024];
+  for (u64 done = 0; done < range.size;) {
+    u64 piece = range.size - done < sizeof now ? range.size - done : sizeof now;
+    if (!read_guest(now, range.address + done, piece) || memcmp(now, data + done, piece) != 0)
+      diverge(turn, "the program's output is not the recorded one");
+    done += piece;
+  }
+}
+
 void write_range(Turn& turn, const wire::RangeHeader& range, const void* data) {
-  if (range.direction != wire::Direction::kIn || range.size == 0) return;
+  if (range.size == 0) return;
+  if (range.direction != wire::Direction::kIn) return check_output(turn, range, static_cast<const u8*>(data));
   if (!memory::write_recorded(turn, range.address, data, range.size))
     diverge(turn, "recorded data for 0x%lx cannot be written there", range.address);
 }
@@ -104,7 +118,7 @@ bool is_served_again(i32 number) {
 SysResult map_again(Turn& turn, const Call& call, SysResult recorded) {
   const syscall::Args& a = call.args;
   auto flags = static_cast<u32>(a[3]);
-  if ((flags & MAP_ANONYMOUS) == 0) return recorded;
+  if ((flags & MAP_ANONYMOUS) == 0) return recorded;  // serve_again
   auto at = static_cast<GuestAddr>(recorded);
   u64 length = a[1];
   if ((flags & MAP_HUGETLB) != 0) {
@@ -152,6 +166,8 @@ bool changes_content(u64 advice) {
 }
 
 SysResult effect_of(Turn& turn, const Call& call, SysResult recorded, SysResult (*serve)(Turn&, i32)) {
+  if (call.number == __NR_brk && !has_effect(call, recorded))
+    return static_cast<SysResult>(memory::image_places().brk);
   if (!has_effect(call, recorded)) return recorded;
   switch (call.number) {
     case __NR_mmap:
@@ -171,9 +187,16 @@ SysResult effect_of(Turn& turn, const Call& call, SysResult recorded, SysResult 
 
 SysResult serve_again(Turn& turn, const Call& call, SysResult (*serve)(Turn&, i32)) {
   bool maps = call.number == __NR_mmap || call.number == __NR_shmat;
-  if (maps && next_event(turn).kind == wire::EventKind::kMapping) replay_mapping(turn);
+  GuestAddr mapped = 0;
+  if (maps && next_event(turn).kind == wire::EventKind::kMapping) {
+    expect_event(turn, wire::EventKind::kMapping);
+    mapped = replay_mapping(turn);
+  }
   const wire::EventHeader& event = expect_call(turn, call);
   SysResult recorded = body_of<wire::SyscallBody>(event).result;
+  bool of_file = call.number == __NR_shmat || (maps && (call.args[3] & MAP_ANONYMOUS) == 0);
+  if (of_file && mapped != (failed(recorded) ? 0 : static_cast<GuestAddr>(recorded)))
+    diverge(turn, "the recorded mapping is at 0x%lx; the call gave %ld", mapped, recorded);
   SysResult result = effect_of(turn, call, recorded, serve);
   if (result != recorded)
     diverge(turn, "%s gives %ld; recorded: %ld", name_of(call.number), result, recorded);

@@ -171,6 +171,7 @@ void replay_start(Turn& turn) {
   while (next_event(turn).kind == wire::EventKind::kMapping) replay_mapping(turn);
   const wire::EventHeader& event = next_event(turn);
   if (event.kind != wire::EventKind::kStart) diverge(turn, "the recording lacks the start of a program");
+  if (event.ticks != 0) diverge(turn, "the recording starts at %lu ticks", event.ticks);
   if (event.thread != turn.thread().number) diverge(turn, "the recording starts with another thread");
   const auto& body = body_of<wire::StartBody>(event);
   Registers& regs = turn.regs();

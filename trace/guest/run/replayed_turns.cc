@@ -64,6 +64,8 @@ KernelThread& next_holder(Turn& turn) {
   KernelThread* to = find_thread(body.to_thread);
   if (to == nullptr || to == &kernel_thread(turn.thread()))
     events::diverge(turn, "the recorded turn goes to thread %u, which does not exist", body.to_thread);
+  if (body.register_hash != 0 && body.register_hash != events::general_hash(turn.regs()))
+    events::diverge(turn, "registers differ at the end of the turn");
   events::take_event();
   return *to;
 }

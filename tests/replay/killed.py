@@ -1,0 +1,130 @@
+#!/usr/bin/env python3
+"""Recordings that end early: the program killed, the recorder killed, either at any moment. The program must not
+survive, and the trace must replay up to where it goes and say how it ends.
+
+    killed.py --detrec build/bin/detrec [--repeat N]
+"""
+
+import argparse
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+import common
+from common import harness
+
+BUSY = """
+import sys, time
+for i in range(1000000):
+    print(i, flush=True)
+    if i % 200 == 0: time.sleep(0.001)
+"""
+SLEEPER = "import time; print('asleep', flush=True); time.sleep(1000)"
+SPINNER = "print('spinning', flush=True)\nwhile True: pass"
+
+
+def guest_of(detrec):
+    """The process that detrec runs."""
+    with open(f"/proc/{detrec}/task/{detrec}/children") as file:
+        return int(file.read().split()[0])
+
+
+def lines_of(path):
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def is_gone(pid, seconds):
+    """Whether the process ends within the time."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        try:
+            with open(f"/proc/{pid}/stat", "rb") as stat:
+                if stat.read().rsplit(b")", 1)[1].split()[0] == b"Z":
+                    return True
+        except FileNotFoundError:
+            return True
+        time.sleep(0.02)
+    return False
+
+
+def run_and_kill(recorder, script, whom, after):
+    """Records the script, kills the guest or detrec; returns (problems, recorded stdout, status, trace)."""
+    folder = recorder.fresh("killed")
+    trace = os.path.join(recorder.work, "killed.detrec")
+    if os.path.exists(trace):
+        os.unlink(trace)
+    out = os.path.join(folder, "stdout")
+    argv = [recorder.detrec, "record", "-q", "-o", trace, "--", "/usr/bin/python3", "-c", script]
+    with open(out, "wb") as stdout:
+        process = subprocess.Popen(argv, cwd=folder, env=common.ENVIRONMENT, stdin=subprocess.DEVNULL, stdout=stdout,
+                                   stderr=subprocess.PIPE)  # fmt: skip
+    deadline = time.monotonic() + 20
+    while not lines_of(out) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    time.sleep(after)
+    guest = guest_of(process.pid)
+    os.kill(guest if whom == "guest" else process.pid, signal.SIGKILL)
+    problems = []
+    if not is_gone(guest, 5):
+        problems.append("the program survives")
+        os.kill(guest, signal.SIGKILL)
+    process.communicate(timeout=20)
+    return problems, lines_of(out), process.returncode, trace
+
+
+def check(recorder, script, whom, after):
+    """Problems of one case."""
+    problems, stdout, status, trace = run_and_kill(recorder, script, whom, after)
+    replayed = recorder.replay(trace, 30)
+    if replayed.timed_out:
+        problems.append("the replay hangs")
+    if not stdout.startswith(replayed.stdout):
+        problems.append("the replay writes other than the program did")
+    if whom == "guest":
+        if status != 137:
+            problems.append(f"detrec record ended with {status}, expected 137")
+        if replayed.status != 137:
+            problems.append(f"replay: status {harness.describe_status(replayed.status)}, expected 137")
+        if replayed.stdout != stdout:
+            problems.append(f"replay: {len(replayed.stdout)} of {len(stdout)} bytes of output")
+    else:
+        if replayed.status != 125:
+            problems.append(f"replay: status {harness.describe_status(replayed.status)}, expected 125")
+        if b"cut off" not in replayed.stderr:
+            problems.append("the replay does not say that the recording was cut off")
+        if after > 0.3 and not replayed.stdout:
+            problems.append("nothing was flushed")
+    return problems + ["| " + line for line in replayed.stderr.decode("utf-8", "replace").splitlines()[:4] if problems]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--detrec", required=True)
+    parser.add_argument("--repeat", type=int, default=1)
+    options = parser.parse_args()
+    harness.become_subreaper()
+    failed = passed = 0
+    with tempfile.TemporaryDirectory(prefix="killed-") as work:
+        recorder = common.Recorder(options.detrec, work)
+        for _ in range(options.repeat):
+            for name, script in (("busy", BUSY), ("sleeper", SLEEPER), ("spinner", SPINNER)):
+                for whom in ("guest", "recorder"):
+                    for after in (0, 0.5):
+                        problems = check(recorder, script, whom, after)
+                        print(f"{'FAILED' if problems else 'ok':7} {name}: {whom} killed after {after} s", flush=True)
+                        print("".join(f"    {line}\n" for line in problems), end="")
+                        failed, passed = failed + bool(problems), passed + (not problems)
+    left = harness.end_orphans()
+    if left:
+        print("FAILED  processes were left running: " + " ".join(left))
+        failed += 1
+    print(f"{passed} passed, {failed} failed")
+    return 0 if passed and not failed else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
