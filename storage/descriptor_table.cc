@@ -17,7 +17,7 @@ std::int64_t fd_of(std::uint64_t value) { return static_cast<std::int32_t>(value
 /// What a new descriptor of a call stands for: the path that the record has, else "[name of the call]".
 std::string path_of(const event::SyscallView& call, const syscalls::SyscallRow& row) {
   for (const event::RangeView range : call.ranges) {
-    if (range.direction != event::kPathDirection) continue;
+    if (range.direction != wire::Direction::kPath) continue;
     const auto* text = reinterpret_cast<const char*>(range.data.data());
     return {text, strnlen(text, range.data.size())};
   }

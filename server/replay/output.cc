@@ -7,7 +7,7 @@
 namespace detrec::server {
 
 void Output::keep(const event::RangeView& range, std::uint64_t position) {
-  if (range.direction == wire::Direction::kIn) return;
+  if (range.direction != wire::Direction::kOut && range.direction != wire::Direction::kError) return;
   pieces_.push_back({position,
                      range.direction == wire::Direction::kOut ? STDOUT_FILENO : STDERR_FILENO,
                      {range.data.begin(), range.data.end()}});

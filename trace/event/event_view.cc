@@ -61,7 +61,7 @@ class Rest {
 const char* check_range(Rest& rest) {
   const auto* header = rest.take<RangeHeader>();
   if (header == nullptr) return "a range reaches beyond its record";
-  if (header->direction > kPathDirection) return "a range has an unknown direction";
+  if (header->direction > wire::Direction::kPath) return "a range has an unknown direction";
   if (header->address > std::numeric_limits<std::uint64_t>::max() - header->size)
     return "a range wraps around the end of memory";
   Bytes data;

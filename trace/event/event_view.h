@@ -21,10 +21,6 @@
 
 namespace detrec::event {
 
-/// A path that a call resolves, with its NUL: what a range of this direction holds. For people; replay does
-/// not need it.
-inline constexpr auto kPathDirection = static_cast<wire::Direction>(3);
-
 /// Memory that an event wrote, or that left the guest.
 struct RangeView {
   GuestAddress address;

@@ -30,6 +30,8 @@ enum class DebugCommand : std::uint32_t {
   kSetBreakpoints,  ///< args: count; `transfer`: their pcs (u64), all there are (up to kTransferBytes / 8)
   kSetWatchpoints,  ///< args: count; `transfer`: DebugWatch, all there are
   kCheckpoint,      ///< args: slot; a copy of the process takes it and stands still there; result: its pid
+  kReadTrail,       ///< args: index, 0 being the oldest; `transfer`: DebugTrailEntry; result: how many
+  kReadVectors,     ///< args: DebugTrailEntry::vectors; `transfer`: as DebugRegisters::xsave
   kEnd,             ///< the process ends; there is no answer
 };
 
@@ -44,24 +46,29 @@ enum class StopReason : std::uint32_t {
   kInterrupted,  ///< `interrupt` was set
   kEnd,          ///< the end of the recording
   kDiverged,     ///< the replay differs from the recording; see the launch page, which is the process's own
+  kHits,         ///< run.most_hits hits were noted
+  kImage,        ///< before the first instruction of another image, which has no points yet
 };
 
 /// run.flags
-inline constexpr std::uint32_t kRunToLimit = 1;  ///< stop at `limit`
-inline constexpr std::uint32_t kRunNoteHits =
-    2;  ///< do not stop at breakpoints and watchpoints: note the last one
+inline constexpr std::uint32_t kRunToLimit = 1;   ///< stop at `limit`
+inline constexpr std::uint32_t kRunNoteHits = 2;  ///< do not stop at points: note the last one
 inline constexpr std::uint32_t kRunNotePrevious =
-    4;  ///< note the last position before `limit` (with kRunToLimit)
+    4;  ///< note the last position before `limit` (with kRunToLimit), and leave a trail
+inline constexpr std::uint32_t kRunPassSignals = 8;  ///< do not stop at signals
 inline constexpr std::uint32_t kRunStepAll =
     16;  ///< with kRunNotePrevious: look at every position on the way
-inline constexpr std::uint32_t kRunPassSignals = 8;  ///< do not stop at signals
+inline constexpr std::uint32_t kRunContinue = 32;  ///< goes on with the request before, what it noted stays
+inline constexpr std::uint32_t kRunIgnorePoints = 64;  ///< as if there were none
 
 struct DebugRun {
   std::uint32_t flags;
-  std::uint32_t reserved;
+  std::uint32_t thread;  ///< number of the one that steps; 0: whoever has the turn
   DebugPosition limit;
-  std::uint64_t steps;   ///< 0: any number of instructions
-  std::uint64_t budget;  ///< in ticks of all threads together; 0: any number
+  std::uint64_t steps;                   ///< 0: any number of instructions
+  std::uint64_t range_begin, range_end;  ///< with `steps` 1: go on while the pc is in here
+  std::uint64_t budget;                  ///< in ticks of all threads together; 0: any number
+  std::uint64_t most_hits;               ///< with kRunNoteHits; 0: any number
 };
 
 enum class WatchKind : std::uint32_t { kWrite = 2, kRead = 3, kAccess = 4 };
@@ -77,7 +84,9 @@ struct DebugHit {
   DebugPosition position;  ///< of the instruction, before it
   StopReason reason;       ///< kBreakpoint or kWatch
   WatchKind watch_kind;
-  std::uint64_t address;  ///< the first watched byte that was accessed
+  std::uint64_t address;     ///< the first watched byte that was accessed
+  std::uint32_t after_call;  ///< a system call did it: `position` is the one after the call
+  std::uint32_t reserved;
   std::uint64_t total_ticks;
 };
 
@@ -93,6 +102,20 @@ struct DebugStop {
   DebugHit hit;            ///< with kBreakpoint, kWatch: this one; with kRunNoteHits: the last one
   DebugPosition previous;  ///< with kRunNotePrevious; event ~0: none
   std::uint64_t previous_total_ticks;
+  std::uint64_t trail;  ///< DebugTrailEntry there are; the instruction of the last one led to `position`
+};
+
+/// An instruction that was executed, and how to undo it.
+struct DebugTrailEntry {
+  DebugPosition position;
+  std::uint64_t total_ticks;
+  std::uint64_t gpr[16];
+  std::uint64_t rflags;
+  std::uint64_t vectors;          ///< for kReadVectors
+  std::uint64_t written_address;  ///< `written` bytes there were `old`
+  std::uint32_t written;
+  std::uint32_t thread;
+  std::uint8_t old[64];
 };
 
 struct DebugRegisters {

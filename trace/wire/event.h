@@ -49,6 +49,7 @@ inline constexpr std::uint32_t kMaxRecordBytes = 2 * kPieceBytes;
 enum class Direction : std::uint32_t {
   kIn = 0,     ///< written to the guest's memory
   kOut = 1,    ///< left the guest by its stdout (as it was at the start)
+  kPath = 3,   ///< a path that the call was given, with its NUL, at the address of the argument
   kError = 2,  ///< left the guest by its stderr
 };
 

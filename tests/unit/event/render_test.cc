@@ -67,7 +67,7 @@ TEST(Render, ArgumentsByTheirKind) {
   EXPECT_EQ(line_of_call({1000, 0, {1, 2, 3, 4, 5, 6}, -38, 0, 0, 0}),
             "syscall_1000(0x1, 0x2, 0x3, 0x4, 0x5, 0x6) = -1 ENOSYS");
   const std::string_view path("/etc/passwd", 12);
-  const RangeData range{{0x1000}, kPathDirection, std::as_bytes(std::span(path.data(), path.size()))};
+  const RangeData range{{0x1000}, wire::Direction::kPath, std::as_bytes(std::span(path.data(), path.size()))};
   EXPECT_EQ(line_of_call({257, 0, {static_cast<std::uint64_t>(-100), 0x1000, 0x80000, 0, 0, 0}, 3, 0, 0, 0},
                          {&range, 1}),
             "openat(AT_FDCWD, 0x1000 \"/etc/passwd\", 0x80000, 0) = 3");

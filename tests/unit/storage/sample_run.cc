@@ -72,7 +72,7 @@ event::RecordBuffer sample_run() {
   buffer.add_start(at(1, 0, 0x401000), start, "/bin/prog", argv, envp);  // 2
 
   run.call(at(1, 10, 0x401010), 257, {kCwd, 0x600000}, 3,
-           {{{0x600000}, event::kPathDirection, bytes_of(std::string_view("/etc/data", 10))}});  // 3
+           {{{0x600000}, wire::Direction::kPath, bytes_of(std::string_view("/etc/data", 10))}});  // 3
   run.call(at(1, 20, 0x401020), 0, {3, 0x700000, 100}, 5,
            {{{0x700000}, Direction::kIn, bytes_of("12345")}});  // 4
   run.call(at(1, 30, 0x401010), 257, {kCwd, 0x600100}, -2);     // 5

@@ -24,7 +24,8 @@ constexpr std::int32_t kMmap = 9, kBrk = 12, kMremap = 25, kShmat = 30;
 /// The path at an address, when the record has it.
 std::string path_at(const SyscallView& call, std::uint64_t address) {
   for (const RangeView range : call.ranges) {
-    if (range.direction != kPathDirection || range.address.value != address || range.data.empty()) continue;
+    if (range.direction != wire::Direction::kPath || range.address.value != address || range.data.empty())
+      continue;
     return " " + quoted(range.data.first(range.data.size() - 1), kPathPreview);
   }
   return {};

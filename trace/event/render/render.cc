@@ -28,8 +28,10 @@ std::string_view direction_name(wire::Direction direction) {
       return "stdout";
     case wire::Direction::kError:
       return "stderr";
+    case wire::Direction::kPath:
+      return "path";
   }
-  return "path";
+  return "unknown";
 }
 
 std::string quoted_text(std::string_view text) {
@@ -87,7 +89,7 @@ std::string call_text(const SyscallView& call) {
   std::string text =
       fmt::format("{}({}) = {}", call_name(call.body->number), call_arguments(call), call_result(*call.body));
   for (const RangeView range : call.ranges) {
-    if (range.direction != kPathDirection) text += range_text(range);
+    if (range.direction != wire::Direction::kPath) text += range_text(range);
   }
   return text;
 }

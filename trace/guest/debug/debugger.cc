@@ -1,10 +1,12 @@
 #include "trace/guest/debug/debugger.h"
 
+#include "trace/guest/base/probe.h"
 #include "trace/guest/base/string.h"
 #include "trace/guest/base/syscall.h"
 #include "trace/guest/debug/mailbox.h"
 #include "trace/guest/debug/points.h"
 #include "trace/guest/debug/requests.h"
+#include "trace/guest/debug/trail.h"
 #include "trace/guest/events/divergence.h"
 #include "trace/guest/process.h"
 #include "trace/guest/run/stops.h"
@@ -20,17 +22,28 @@ constexpr u64 kNone = ~0ull;
 /// A thread that computes looks after so many ticks whether it is to stop.
 constexpr u64 kPatience = 2'000'000;
 
+/// An access to what is watched, by the instruction or call that is being executed.
+struct Pending {
+  bool any = false;
+  wire::DebugHit hit{};
+  GuestAddr begin = 0;
+  u64 bytes = 0;  ///< 0: more than is kept
+  u8 old[64];
+};
+
 /// Of the request being served; the rest of it is in the mailbox.
 struct Run {
   DebugPosition start{};   ///< what is there does not stop it
   DebugPosition last{};    ///< where the plan before this one was made
   u64 budget_end = kNone;  ///< total ticks
   u64 steps_left = 0;
-  bool stepped = false;        ///< the plan before this one was to step
-  bool watch_pending = false;  ///< the instruction that is being stepped accesses what is watched
-  wire::DebugHit pending{};
+  bool stepped = false;      ///< the plan before this one was to step
+  DebugPosition stepping{};  ///< the instruction that the stepping thread executes
+  u32 stepper = 0;           ///< its number; 0: it executes none
+  u64 hits = 0;
 };
 constinit Run run{};
+constinit Pending pending{};
 
 bool same(const DebugPosition& a, const DebugPosition& b) {
   return a.event == b.event && a.ticks == b.ticks && a.pc == b.pc;
@@ -56,11 +69,15 @@ bool flag(u32 f) { return (mailbox().run.flags & f) != 0; }
 void begin_run(Turn& turn) {
   wire::DebugMailbox& box = mailbox();
   run = Run{};
-  run.start = run.last = position(turn);
+  pending.any = false;
+  run.last = position(turn);
   run.steps_left = box.run.steps;
   run.budget_end = box.run.budget != 0 ? total_ticks(turn) + box.run.budget : kNone;
+  if (flag(wire::kRunContinue)) return;
+  run.start = run.last;
   box.stop.hit.position.event = kNone;
   box.stop.previous.event = kNone;
+  clear_trail();
 }
 
 /// Stands still, says why, and returns when it is to run again.
@@ -72,6 +89,7 @@ void stop(Turn& turn, StopReason reason) {
   s.pid = turn.thread().pid;
   s.position = position(turn);
   s.total_ticks = total_ticks(turn);
+  s.trail = trail_length(turn, s.position);
   mailbox().interrupt = 0;
   run::settle_flags(turn.regs());
   answer();
@@ -79,51 +97,110 @@ void stop(Turn& turn, StopReason reason) {
   begin_run(turn);
 }
 
-wire::DebugHit hit_here(Turn& turn, StopReason reason, const WatchedAccess& access) {
-  return {position(turn), reason, access.kind, access.address, total_ticks(turn)};
+/// Notes a hit, or stops for it. True when it has stopped.
+bool meet(Turn& turn, const wire::DebugHit& hit) {
+  mailbox().stop.hit = hit;
+  if (!flag(wire::kRunNoteHits)) {
+    stop(turn, hit.reason);
+    return true;
+  }
+  if (++run.hits != mailbox().run.most_hits) return false;
+  stop(turn, StopReason::kHits);
+  return true;
+}
+
+void set_pending(Turn& turn, const WatchedAccess& access) {
+  pending.any = true;
+  pending.hit = {position(turn), StopReason::kWatch, access.kind, access.address, 0, 0, total_ticks(turn)};
+  pending.begin = access.begin;
+  pending.bytes = access.end - access.begin <= sizeof pending.old ? access.end - access.begin : 0;
+  if (!read_guest(pending.old, pending.begin, pending.bytes)) pending.bytes = 0;
+}
+
+/// A write that changes nothing is none: debuggers compare, and would only go on.
+bool pending_counts() {
+  if (pending.hit.watch_kind != wire::WatchKind::kWrite || pending.bytes == 0) return true;
+  u8 now[sizeof pending.old];
+  if (!read_guest(now, pending.begin, pending.bytes)) return true;
+  return memcmp(now, pending.old, pending.bytes) != 0;
+}
+
+/// The access that was under way is done. True when it has stopped for it.
+bool settle_pending(Turn& turn, const DebugPosition& here) {
+  if (!pending.any || same(here, run.last)) return false;
+  pending.any = false;
+  if (!pending_counts()) return false;
+  if (pending.hit.after_call != 0) pending.hit.position = here;
+  return meet(turn, pending.hit);
 }
 
 /// Breakpoints and watchpoints at `here`. True when it has stopped.
 bool meet_points(Turn& turn, const DebugPosition& here) {
-  wire::DebugStop& s = mailbox().stop;
-  if (run.watch_pending && !same(here, run.last)) {
-    run.watch_pending = false;
-    s.hit = run.pending;
-    stop(turn, StopReason::kWatch);
-    return true;
-  }
+  if (flag(wire::kRunIgnorePoints)) return false;
   bool at_start = same(here, run.start) && !flag(wire::kRunNoteHits);
-  if (!at_start && is_breakpoint(here.pc)) {
-    s.hit = hit_here(turn, StopReason::kBreakpoint, {});
-    if (!flag(wire::kRunNoteHits)) {
-      stop(turn, StopReason::kBreakpoint);
-      return true;
-    }
-  }
+  bool again = run.stepped && same(here, run.last);  // it has been met already
+  if (!at_start && !again && is_breakpoint(here.pc) &&
+      meet(turn, {here, StopReason::kBreakpoint, {}, 0, 0, 0, total_ticks(turn)}))
+    return true;
   if (!has_watchpoints()) return false;
-  WatchedAccess access = watched_access(turn);
-  if (!access.any) return false;
-  wire::DebugHit hit = hit_here(turn, StopReason::kWatch, access);
-  if (flag(wire::kRunNoteHits)) {
-    s.hit = hit;
-  } else {
-    run.pending = hit;
-    run.watch_pending = true;
-  }
+  if (WatchedAccess access = watched_access(turn); access.any) set_pending(turn, access);
   return false;
+}
+
+bool thread_lives(u32 number) {
+  const Thread* t = process().threads;
+  while (t != nullptr && t->number != number) t = t->next;
+  return t != nullptr;
+}
+
+/// Is it the running thread that steps?
+bool steps(Turn& turn) {
+  u32 thread = mailbox().run.thread;
+  return run.steps_left != 0 && (thread == 0 || thread == turn.thread().number);
+}
+
+/// The end of a step, or of all. True when it has stopped.
+bool finish_step(Turn& turn, const DebugPosition& here) {
+  if (run.stepper == 0) return false;
+  bool same_thread = turn.thread().number == run.stepper;
+  if (same_thread && here.ticks == run.stepping.ticks && here.pc == run.stepping.pc) return false;
+  // Another thread has the turn: it is over when the stepping one has it again.
+  if (!same_thread && mailbox().run.thread != 0 && thread_lives(run.stepper)) return false;
+  const wire::DebugRun& wanted = mailbox().run;
+  if (same_thread && here.pc >= wanted.range_begin && here.pc < wanted.range_end) return false;
+  run.stepper = 0;
+  if (--run.steps_left != 0) return false;
+  stop(turn, StopReason::kSteps);
+  return true;
 }
 
 bool at_limit(const DebugPosition& here) {
   return flag(wire::kRunToLimit) && !before(here, mailbox().run.limit);
 }
 
-/// The last tick before the limit, and the last before the event that leads up to it, are stepped through to
-/// see which position is the limit's predecessor.
-bool near_limit(Turn& turn, const DebugPosition& here) {
-  if (flag(wire::kRunStepAll)) return true;
+// So close to the limit every instruction is stepped, for its predecessor and the trail; and so many events
+// before it the last tick before each.
+constexpr u64 kTrailTicks = 100, kTrailEvents = 8;
+
+/// How many ticks before the next stop of its own the running thread begins to step; 0: not at all.
+u64 step_margin(const DebugPosition& here) {
+  if (!flag(wire::kRunNotePrevious)) return 0;
   const DebugPosition& limit = mailbox().run.limit;
-  if (here.event == limit.event) return here.ticks + 1 >= limit.ticks;
-  return here.event + 1 == limit.event && here.ticks + 1 >= events::next_event(turn).ticks;
+  if (here.event == limit.event) return kTrailTicks;
+  return here.event < limit.event && here.event + kTrailEvents >= limit.event ? 1 : 0;
+}
+
+/// The tick that ends what runs before the limit, as far as is known.
+u64 tick_before_limit(Turn& turn, const DebugPosition& here) {
+  const DebugPosition& limit = mailbox().run.limit;
+  return here.event == limit.event ? limit.ticks : events::next_event(turn).ticks;
+}
+
+bool near_limit(Turn& turn, const DebugPosition& here) {
+  if (!flag(wire::kRunNotePrevious)) return false;
+  if (flag(wire::kRunStepAll)) return true;
+  u64 margin = step_margin(here);
+  return margin != 0 && here.ticks + margin >= tick_before_limit(turn, here);
 }
 
 u64 least(u64 a, u64 b) { return a < b ? a : b; }
@@ -134,13 +211,10 @@ u64 deadline(Turn& turn, const DebugPosition& here) {
   u64 until = used + kPatience;
   if (run.budget_end != kNone) until = least(until, used + (run.budget_end - total_ticks(turn)));
   if (!flag(wire::kRunToLimit)) return until;
-  const DebugPosition& limit = mailbox().run.limit;
-  u64 margin = flag(wire::kRunNotePrevious) ? 1 : 0;
-  if (here.event == limit.event && limit.ticks > used + margin) until = least(until, limit.ticks - margin);
-  if (margin != 0 && here.event + 1 == limit.event) {
-    u64 next = events::next_event(turn).ticks;
-    if (next > used + margin) until = least(until, next - margin);
-  }
+  u64 margin = step_margin(here);
+  if (margin == 0 && here.event != mailbox().run.limit.event) return until;
+  u64 tick = tick_before_limit(turn, here);
+  if (tick > used + margin) until = least(until, tick - margin);
   return until;
 }
 
@@ -156,22 +230,13 @@ Plan plan(Turn& turn) {
   static bool begun = false;
   if (!begun) {
     begun = true;
-    wire::DebugMailbox& box = mailbox();
-    // An image that was executed while the debugger waits goes on with the request.
-    if (box.command != wire::DebugCommand::kRun) {
-      stop(turn, StopReason::kStart);
-    } else {
-      begin_run(turn);
-    }
+    // An image that is executed while the debugger waits asks it for the points.
+    stop(turn, mailbox().command == wire::DebugCommand::kRun ? StopReason::kImage : StopReason::kStart);
   }
   for (;;) {
     DebugPosition here = position(turn);
-    if (run.stepped && !same(here, run.last) && run.steps_left != 0 && --run.steps_left == 0) {
-      run.stepped = false;
-      stop(turn, StopReason::kSteps);
-      continue;
-    }
-    run.stepped = false;
+    if (settle_pending(turn, here)) continue;
+    if (finish_step(turn, here)) continue;
     if (at_limit(here)) {
       stop(turn, StopReason::kLimit);
       continue;
@@ -185,15 +250,21 @@ Plan plan(Turn& turn) {
       stop(turn, StopReason::kBudget);
       continue;
     }
-    bool previous = flag(wire::kRunNotePrevious) && near_limit(turn, here);
+    bool previous = near_limit(turn, here);
     if (previous) {
       mailbox().stop.previous = here;
       mailbox().stop.previous_total_ticks = total_ticks(turn);
+      extend_trail(turn, here, total_ticks(turn));
     }
     const DebugPosition& limit = mailbox().run.limit;
     bool close = flag(wire::kRunToLimit) && here.event == limit.event && here.ticks == limit.ticks;
+    bool one_step = steps(turn);
+    if (one_step) {
+      run.stepper = turn.thread().number;
+      run.stepping = here;
+    }
     Plan result;
-    result.step = run.steps_left != 0 || run.watch_pending || previous || close || is_breakpoint(here.pc);
+    result.step = one_step || pending.any || previous || close || is_breakpoint(here.pc);
     // It did not get away from here: an access that the filter has caught by mistake.
     result.step = result.step || (has_watchpoints() && same(here, run.last));
     result.deadline = deadline(turn, here);
@@ -204,6 +275,11 @@ Plan plan(Turn& turn) {
 }
 
 void at_signal(Turn& turn, const SignalInfo& info) {
+  // A fault prevents the access; another signal comes after it.
+  DebugPosition here = position(turn);
+  settle_pending(turn, here);
+  finish_step(turn, here);
+  pending.any = false;
   while (at_limit(position(turn))) stop(turn, StopReason::kLimit);
   if (flag(wire::kRunPassSignals)) return;
   wire::DebugStop& s = mailbox().stop;
@@ -221,18 +297,11 @@ void at_end(Turn& turn, StopReason reason, const char* message) {
 }
 
 void note_write(Turn& turn, GuestAddr begin, GuestAddr end) {
-  if (!has_watchpoints()) return;
+  if (!has_watchpoints() || flag(wire::kRunIgnorePoints)) return;
   WatchedAccess access = watched_write(begin, end);
   if (!access.any) return;
-  constexpr u64 kSyscallLength = 2;
-  wire::DebugHit hit = hit_here(turn, StopReason::kWatch, access);
-  hit.position.pc -= kSyscallLength;  // the call's own position
-  if (flag(wire::kRunNoteHits)) {
-    mailbox().stop.hit = hit;
-  } else {
-    run.pending = hit;
-    run.watch_pending = true;
-  }
+  set_pending(turn, access);
+  pending.hit.after_call = 1;
 }
 
 void prepare_exec(i32 launch_fd) {

@@ -53,13 +53,16 @@ bool wants(const wire::DebugWatch& watch, bool write) {
   return watch.kind == wire::WatchKind::kAccess || (watch.kind == wire::WatchKind::kWrite) == write;
 }
 
+/// One for any access is preferred: the others only count if the content changes.
 WatchedAccess find_access(GuestAddr begin, GuestAddr end, bool write) {
+  WatchedAccess found;
   for (u64 i = 0; i < watch_count; ++i) {
     const wire::DebugWatch& w = watches[i];
     if (!wants(w, write) || begin >= w.address + w.bytes || end <= w.address) continue;
-    return {true, begin > w.address ? begin : w.address, w.kind};
+    found = {true, begin > w.address ? begin : w.address, w.kind, begin, end};
+    if (w.kind != wire::WatchKind::kWrite) break;
   }
-  return {};
+  return found;
 }
 
 /// What a repeated string instruction may touch at most, from its first element on; going down with DF.
@@ -80,9 +83,21 @@ void widen_by_repeats(Turn& turn, const Insn& insn, GuestAddr& begin, GuestAddr&
   }
 }
 
+/// How far from its operand's address bt and the like access memory: the bit's number is in a register.
+u64 bit_string_offset(Turn& turn, const Insn& insn, const MemOperand& mem) {
+  auto reg = static_cast<Reg>((insn.modrm >> 3 & 7) | (insn.rex & 4) << 1);
+  i64 bit = static_cast<i64>(turn.gpr(reg));
+  if (mem.size == 4) bit = static_cast<i32>(bit);
+  if (mem.size == 2) bit = static_cast<i16>(bit);
+  i64 shift = mem.size == 8 ? 6 : mem.size == 4 ? 5 : 4;
+  return static_cast<u64>((bit >> shift) * mem.size);
+}
+
 WatchedAccess operand_access(Turn& turn, const Insn& insn, const MemOperand& mem) {
   if (mem.is_agen) return {};
   GuestAddr begin = run::effective_address(turn, insn, mem);
+  if (insn.is_bit_string) begin += bit_string_offset(turn, insn, mem);
+  if (mem.kind == MemKind::kXlat) begin -= turn.gpr(kRax) & ~u64{0xff};
   constexpr u64 kStateBytes = 4096;  // xsave and the like
   GuestAddr end = begin + (mem.size != 0 ? mem.size : kStateBytes);
   if (mem.vsib || mem.kind == MemKind::kFrame) {  // elements all over the place

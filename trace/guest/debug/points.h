@@ -18,6 +18,7 @@ struct WatchedAccess {
   bool any = false;
   GuestAddr address = 0;
   wire::WatchKind kind = wire::WatchKind::kWrite;
+  GuestAddr begin = 0, end = 0;  ///< all that is accessed, at most
 };
 WatchedAccess watched_access(Turn& turn);
 /// The same for memory that the engine writes.

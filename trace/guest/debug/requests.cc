@@ -9,11 +9,11 @@
 #include "trace/guest/base/syscall.h"
 #include "trace/guest/debug/mailbox.h"
 #include "trace/guest/debug/points.h"
+#include "trace/guest/debug/trail.h"
 #include "trace/guest/events/ring.h"
 #include "trace/guest/memory/address_space.h"
 #include "trace/guest/memory/recorded_objects.h"
 #include "trace/guest/process.h"
-#include "trace/guest/run/cpu_model.h"
 #include "trace/guest/run/stops.h"
 #include "trace/guest/run/threads.h"
 
@@ -34,17 +34,6 @@ SysResult read_memory(GuestAddr address, u64 bytes, u8* to) {
   return static_cast<SysResult>(done);
 }
 
-void save_vectors(u8* area, u64 bytes) {
-  memset(area, 0, bytes);
-  u64 features = run::guest_xcr0();
-  alignas(64) static u8 aligned[4096];
-  memset(aligned, 0, sizeof aligned);
-  asm volatile("xsave64 %0"
-               : "+m"(aligned)
-               : "a"(static_cast<u32>(features)), "d"(static_cast<u32>(features >> 32)));
-  memcpy(area, aligned, bytes < sizeof aligned ? bytes : sizeof aligned);
-}
-
 SysResult read_registers(Turn& turn, u32 number, wire::DebugRegisters& to) {
   Thread* thread = process().threads;
   while (thread != nullptr && thread->number != number) thread = thread->next;
@@ -62,7 +51,9 @@ SysResult read_registers(Turn& turn, u32 number, wire::DebugRegisters& to) {
     constexpr u64 kGetFs = 0x1003, kGetGs = 0x1004;
     raw_syscall(__NR_arch_prctl, kGetFs, arg(&to.fs_base));
     raw_syscall(__NR_arch_prctl, kGetGs, arg(&to.gs_base));
-    save_vectors(to.xsave, sizeof to.xsave);
+    alignas(64) static u8 aligned[sizeof to.xsave];
+    save_vectors(aligned);
+    memcpy(to.xsave, aligned, sizeof to.xsave);
   } else {
     to.fs_base = waiting.fs_base;
     to.gs_base = waiting.gs_base;
@@ -155,6 +146,12 @@ void serve_requests(Turn& turn) {
         box.result = pid;
         break;
       }
+      case wire::DebugCommand::kReadTrail:
+        box.result = read_trail(box.args[0], reinterpret_cast<wire::DebugTrailEntry*>(transfer));
+        break;
+      case wire::DebugCommand::kReadVectors:
+        box.result = read_trail_vectors(box.args[0], transfer);
+        break;
       case wire::DebugCommand::kEnd:
         raw_syscall(__NR_exit_group, 0);
         break;

@@ -61,6 +61,18 @@ class RangeWriter {
   u64 left_in_body_ = wire::kPieceBytes;
 };
 
+/// The paths that a call was given, for people who ask a trace about files.
+void add_paths(RangeWriter& ranges, i32 number, const syscall::Args& args) {
+  const syscalls::SyscallRow* row = syscalls::find(number);
+  if (row == nullptr) return;
+  for (int i = 0; i < row->arg_count; ++i) {
+    if (row->args[i].kind != syscalls::ArgKind::kPath || args[i] == 0) continue;
+    char path[4096];
+    i64 length = read_guest_string(path, args[i], sizeof path);
+    if (length > 0) ranges.add(args[i], static_cast<u64>(length) + 1, wire::Direction::kPath);
+  }
+}
+
 /// What a write to stdout or stderr has written.
 void add_output(Turn& turn, RangeWriter& ranges, i32 number, const syscall::Args& args, SysResult result) {
   if (result <= 0) return;
@@ -127,6 +139,7 @@ void RecordedCall::finish(Turn& turn, SysResult result) {
     static_cast<RangeWriter*>(to)->add(begin, size, wire::Direction::kIn);
   };
   take_changes(add_change, &ranges);
+  add_paths(ranges, number_, args_);
   add_output(turn, ranges, number_, args_, result);
   ranges.commit();
 }

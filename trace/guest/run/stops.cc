@@ -69,7 +69,16 @@ bool at_replayed_stop(Turn& turn, u64 used) {
   Stops& s = stops();
   Context& c = context();
   debug::Plan plan;
-  if (debug::attached) plan = debug::plan(turn);
+  if (debug::attached) {
+    // Where a thread is preempted is no position of its own: its instruction there comes after the turn.
+    const wire::EventHeader& next = events::next_event(turn);
+    if (next.kind == wire::EventKind::kTurn && interrupts(next) && next.thread == turn.thread().number &&
+        used == next.ticks && c.regs.pc == next.pc) {
+      pass_turn(turn);
+      return true;
+    }
+    plan = debug::plan(turn);
+  }
   const wire::EventHeader& event = events::next_event(turn);
   if (events::is_kill(event)) events::end_killed(turn, event);
   if (event.thread != turn.thread().number)

@@ -16,8 +16,8 @@ bool has_simple_address(const Insn& insn, const MemOperand& mem) {
   bool one_place = mem.kind == MemKind::kExplicit || mem.kind == MemKind::kStack ||
                    mem.kind == MemKind::kMoffs || mem.kind == MemKind::kRegister ||
                    mem.kind == MemKind::kStringSrc || mem.kind == MemKind::kStringDst;
-  return one_place && insn.rep == Rep::kNone && !mem.vsib && mem.segment == Segment::kNone && mem.size != 0 &&
-         mem.size <= kWidest;
+  return one_place && insn.rep == Rep::kNone && !insn.is_bit_string && !mem.vsib &&
+         mem.segment == Segment::kNone && mem.size != 0 && mem.size <= kWidest;
 }
 
 }  // namespace
