@@ -163,7 +163,8 @@ int execute(const RecordOptions& options) {
   summary.exit_status = outcome.exit_status;
   summary.ticks = page.value().get().ticks;
   summary.end_reason = WIFSIGNALED(wait_status.value()) ? "signal" : "exit";
-  const server::RecordingResult result = recorder.finish(wait_status.value(), summary);
+  const server::RecordingResult result = recorder.finish(
+      wait_status.value(), summary, server::last_ticks(page.value().descriptor(), page.value().get()));
   std::fputs(outcome.text.c_str(), stderr);
   if (result.error) {
     return fail(Error{

@@ -85,12 +85,15 @@ Result<LaunchPage> LaunchPage::make(const EngineImage& engine, std::uint64_t byt
 Result<LaunchPage> LaunchPage::create(const RunOptions& options, const EngineImage& engine,
                                       wire::ChannelMode mode) {
   const bool has_ring = mode != wire::ChannelMode::kNone;
-  auto page = make(engine, kRingOffset + (has_ring ? wire::kChannelPage + kRingBytes : 0));
+  const bool records = mode == wire::ChannelMode::kRecord;
+  constexpr std::uint64_t kRingEnd = kRingOffset + wire::kChannelPage + kRingBytes;
+  auto page = make(engine, records ? kRingEnd + wire::kChannelPage : has_ring ? kRingEnd : kRingOffset);
   if (!page) return page;
   wire::Launch& launch = page.value().get();
   launch.mode = mode;
   launch.ring_offset = has_ring ? kRingOffset : 0;
   launch.ring_bytes = has_ring ? kRingBytes : 0;
+  launch.context_offset = records ? kRingEnd : 0;
   if (options.stop_at) launch.stop_ticks = options.stop_at->ticks.value;
   launch.stop_pc = options.stop_at ? options.stop_at->pc.value : 0;
   launch.slice_ticks = options.slice ? options.slice->ticks.value : 0;

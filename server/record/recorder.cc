@@ -4,10 +4,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <chrono>
 #include <csignal>
+#include <cstring>
+#include <map>
 #include <thread>
 
 #include "server/record/capture_socket.h"
@@ -40,14 +43,15 @@ struct Recorder::State {
 
   // Of the thread, until it has ended.
   std::optional<event::Error> error;
-  bool exit_seen = false;  ///< the last event says how the process ended
-  std::uint32_t last_thread = 1;
+  bool exit_seen = false;                        ///< the last event says how the process ended
+  std::uint32_t holder = 1;                      ///< of the turn
+  std::map<std::uint32_t, std::uint64_t> ticks;  ///< of each thread at its last event
 
   void run();
   bool take_captures();
   bool take_events();
   void fail(const event::Error& why);
-  void add_kill(int signal);
+  void add_kill(int signal, std::uint64_t last_ticks);
 };
 
 void Recorder::State::fail(const event::Error& why) {
@@ -86,7 +90,9 @@ bool Recorder::State::take_events() {
       const auto* exit = view.value().as<event::ExitView>();
       exit_seen = exit != nullptr && exit->body->cause != wire::ExitCause::kThread &&
                   exit->body->cause != wire::ExitCause::kExec;
-      last_thread = view.value().thread().value;
+      holder = view.value().thread().value;
+      ticks[holder] = view.value().header->ticks;
+      if (const auto* turn = view.value().as<event::TurnView>()) holder = turn->body->to_thread;
     }
     done += view.value().header->size;
   }
@@ -105,14 +111,35 @@ void Recorder::State::run() {
 }
 
 /// The process was killed by a signal of which its engine did not hear.
-void Recorder::State::add_kill(int signal) {
+void Recorder::State::add_kill(int signal, std::uint64_t last_ticks) {
   event::RecordBuffer buffer;
   wire::ExitBody body = {};
   body.cause = wire::ExitCause::kKilled;
   body.status = signal;
-  buffer.add_exit({.thread = {last_thread}, .ticks = {}, .pc = {}}, body);
+  buffer.add_exit({.thread = {holder}, .ticks = {std::max(ticks[holder], last_ticks)}, .pc = {}}, body);
   const auto added = writer->add(buffer.bytes(), now());
   if (!added) fail(added.error());
+}
+
+std::uint64_t last_ticks(int channel, const wire::Launch& launch) {
+  std::array<std::byte, wire::kChannelPage> page = {};
+  if (launch.context_offset == 0 ||
+      pread(channel, page.data(), page.size(), static_cast<off_t>(launch.context_offset)) !=
+          static_cast<ssize_t>(page.size()))
+    return 0;
+  const auto read_at = [&page](std::uint64_t offset, auto& value) {
+    if (offset <= page.size() - sizeof value) std::memcpy(&value, page.data() + offset, sizeof value);
+  };
+  std::uint64_t ticks = 0;
+  std::uint32_t allotted = 0;
+  read_at(launch.context.tick_base, ticks);
+  read_at(launch.context.allotted, allotted);
+  for (std::uint32_t i = 0; i < std::min(launch.context.stripe_count, 64u); ++i) {
+    std::uint32_t stripe = 0;
+    read_at(launch.context.stripes + std::uint64_t{4} * i, stripe);
+    ticks += allotted - stripe;
+  }
+  return ticks;
 }
 
 Recorder::Recorder(Ring ring, int control, std::unique_ptr<storage::TraceWriter> writer)
@@ -129,11 +156,11 @@ void Recorder::start(pid_t guest) {
   state_->thread = std::thread([this] { state_->run(); });
 }
 
-RecordingResult Recorder::finish(int wait_status, storage::RecordingSummary summary) {
+RecordingResult Recorder::finish(int wait_status, storage::RecordingSummary summary, std::uint64_t ticks) {
   State& s = *state_;
   s.guest_ended = true;
   if (s.thread.joinable()) s.thread.join();
-  if (!s.error && !s.exit_seen && WIFSIGNALED(wait_status)) s.add_kill(WTERMSIG(wait_status));
+  if (!s.error && !s.exit_seen && WIFSIGNALED(wait_status)) s.add_kill(WTERMSIG(wait_status), ticks);
   summary.ended = now();
   if (!s.error) {
     const auto finished = s.writer->finish(summary);

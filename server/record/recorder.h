@@ -21,6 +21,9 @@ struct RecordingResult {
   std::optional<event::Error> error;  ///< the trace is not what it should be; good up to the last flush
 };
 
+/// The ticks that a process that was killed has left behind in the channel; 0: not known.
+std::uint64_t last_ticks(int channel, const wire::Launch& launch);
+
 class Recorder {
  public:
   /// `ring` is that of the launch page, `control` the server's end of the control socket, which becomes the
@@ -33,8 +36,9 @@ class Recorder {
   /// Starts the thread. `guest` is the process to kill when recording fails.
   void start(pid_t guest);
 
-  /// After the guest's end: writes what is left. `wait_status` says how it ended (man 2 wait).
-  RecordingResult finish(int wait_status, storage::RecordingSummary summary);
+  /// After the guest's end: writes what is left. `wait_status` says how it ended (man 2 wait), `ticks` how
+  /// many the thread that had the turn had used (last_ticks()).
+  RecordingResult finish(int wait_status, storage::RecordingSummary summary, std::uint64_t ticks);
 
  private:
   struct State;

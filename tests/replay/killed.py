@@ -6,6 +6,7 @@ survive, and the trace must replay up to where it goes and say how it ends.
 """
 
 import argparse
+import json
 import os
 import signal
 import subprocess
@@ -23,6 +24,14 @@ for i in range(1000000):
     if i % 200 == 0: time.sleep(0.001)
 """
 SLEEPER = "import time; print('asleep', flush=True); time.sleep(1000)"
+THREADS = """
+import threading
+def spin():
+    while True: pass
+for _ in range(3): threading.Thread(target=spin).start()
+print('spinning', flush=True)
+spin()
+"""
 SPINNER = "print('spinning', flush=True)\nwhile True: pass"
 
 
@@ -76,6 +85,15 @@ def run_and_kill(recorder, script, whom, after):
     return problems, lines_of(out), process.returncode, trace
 
 
+def ticks_beyond_last_event(recorder, trace):
+    """How far the program is known to have computed when it was killed."""
+    dump = subprocess.run([recorder.detrec, "dump", "--json", trace], capture_output=True, check=True).stdout
+    events = [json.loads(line) for line in dump.splitlines()]
+    end = events[-1]
+    before = [e["ticks"] for e in events[:-1] if e["thread"] == end["thread"] and e["kind"] != "data"]
+    return end["ticks"] - before[-1] if end["kind"] == "exit" and end["cause"] == "killed" else -1
+
+
 def check(recorder, script, whom, after):
     """Problems of one case."""
     problems, stdout, status, trace = run_and_kill(recorder, script, whom, after)
@@ -89,6 +107,8 @@ def check(recorder, script, whom, after):
             problems.append(f"detrec record ended with {status}, expected 137")
         if replayed.status != 137:
             problems.append(f"replay: status {harness.describe_status(replayed.status)}, expected 137")
+        if script == SPINNER and after and ticks_beyond_last_event(recorder, trace) < 1000000:
+            problems.append("the ticks of the end are not known")
         if replayed.stdout != stdout:
             problems.append(f"replay: {len(replayed.stdout)} of {len(stdout)} bytes of output")
     else:
@@ -111,7 +131,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="killed-") as work:
         recorder = common.Recorder(options.detrec, work)
         for _ in range(options.repeat):
-            for name, script in (("busy", BUSY), ("sleeper", SLEEPER), ("spinner", SPINNER)):
+            for name, script in (("busy", BUSY), ("sleeper", SLEEPER), ("spinner", SPINNER), ("threads", THREADS)):
                 for whom in ("guest", "recorder"):
                     for after in (0, 0.5):
                         problems = check(recorder, script, whom, after)

@@ -15,7 +15,7 @@
 namespace detrec::wire {
 
 inline constexpr std::uint32_t kLaunchMagic = 0x4c524544;  // "DERL"
-inline constexpr std::uint32_t kLaunchVersion = 3;
+inline constexpr std::uint32_t kLaunchVersion = 4;
 inline constexpr std::uint64_t kNoTicks = ~std::uint64_t{0};
 
 /// How far a launch has come; only the engine advances it.
@@ -91,6 +91,13 @@ inline constexpr std::uint32_t kCpuidAnswers = 256;
 /// Warnings that are printed once a run (trace/guest/syscall/warnings.cc numbers them).
 inline constexpr std::uint32_t kNotices = 1024;
 
+/// Where in the context page a process keeps its running thread's ticks: used = base + sum(allotted -
+/// stripe), the base of 64 bits, all else of 32. Only the engine knows the rest of the page.
+struct ContextLayout {
+  std::uint32_t tick_base, allotted, stripes;  ///< offsets
+  std::uint32_t stripe_count;
+};
+
 struct Launch {
   std::uint32_t magic;
   std::uint32_t version;
@@ -114,8 +121,10 @@ struct Launch {
   std::uint64_t debug_offset;   ///< in the memfd: the slots of a debugged replay (debug.h); 0: none
   std::uint32_t debug_slot;     ///< of this process
   std::uint32_t debug_reserved;
-  std::uint64_t ring_offset;  ///< in the memfd: RingControl, and kChannelPage further the data
-  std::uint64_t ring_bytes;   ///< a power of two
+  std::uint64_t ring_offset;     ///< in the memfd: RingControl, and kChannelPage further the data
+  std::uint64_t ring_bytes;      ///< a power of two
+  std::uint64_t context_offset;  ///< recording: in the memfd, a page for the process's context; 0: none
+  ContextLayout context;         ///< set by the engine
 
   // Hidden debugging options.
   std::uint64_t translate_limit;  ///< after so many blocks, single-step every instruction; 0: no limit

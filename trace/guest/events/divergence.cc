@@ -92,7 +92,8 @@ const wire::EventHeader& next_event(Turn& turn) {
 
 bool is_kill(const wire::EventHeader& event) {
   return event.kind == wire::EventKind::kExit &&
-         body_of<wire::ExitBody>(event).cause == wire::ExitCause::kKilled;
+         body_of<wire::ExitBody>(event).cause == wire::ExitCause::kKilled &&
+         run::ticks_used(context()) >= event.ticks;
 }
 
 void end_killed(Turn& turn, const wire::EventHeader& event) {
@@ -109,6 +110,10 @@ void take_event() {
 
 const wire::EventHeader& expect_event(Turn& turn, wire::EventKind kind) {
   const wire::EventHeader& event = next_event(turn);
+  // Killed in the middle of what it does here.
+  if (event.kind == wire::EventKind::kExit &&
+      body_of<wire::ExitBody>(event).cause == wire::ExitCause::kKilled)
+    end_killed(turn, event);
   if (event.kind != kind)
     diverge(turn, "the program does: %s; recorded: %s", kind_name(kind), kind_name(event.kind));
   if (event.thread != turn.thread().number)

@@ -24,7 +24,7 @@ void take_event();
 /// Ends the replay: it differs from its recording. The message says how.
 [[noreturn]] void diverge(Turn& turn, const char* message, ...) __attribute__((format(printf, 2, 3)));
 
-/// True for the end of a process by a signal of which it did not hear.
+/// True for the end of a process by a signal of which it did not hear, when its ticks have been reached.
 bool is_kill(const wire::EventHeader& event);
 /// Ends the replay there.
 [[noreturn]] void end_killed(Turn& turn, const wire::EventHeader& event);

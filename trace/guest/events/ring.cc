@@ -6,6 +6,7 @@
 #include "trace/guest/base/print.h"
 #include "trace/guest/base/syscall.h"
 #include "trace/guest/events/mode.h"
+#include "trace/guest/events/shared_context.h"
 #include "trace/guest/process.h"
 
 namespace detrec::guest::events {
@@ -51,6 +52,7 @@ void start_ring(const wire::Launch& launch, i32 fd) {
   control = reinterpret_cast<wire::RingControl*>(kRingAddress);
   data = reinterpret_cast<u8*>(kRingAddress + wire::kChannelPage);
   current_mode = launch.mode;
+  if (recording()) share_context(*process().launch, fd);
   // An execve goes on where the image before it has stopped.
   position = load(recording() ? control->written : control->read);
   known = load(recording() ? control->read : control->written);

@@ -9,6 +9,7 @@
 #include "trace/guest/events/exchange.h"
 #include "trace/guest/events/mappings.h"
 #include "trace/guest/events/ring.h"
+#include "trace/guest/events/shared_context.h"
 #include "trace/guest/memory/guest_map.h"
 #include "trace/guest/memory/guest_memory.h"
 #include "trace/guest/process.h"
@@ -76,8 +77,10 @@ SysResult fork_process(Turn& turn, const CloneArgs& args) {
   // A signal that reaches the child early must wait until the child's books are its own.
   u64 all = ~u64{0}, mask = 0;
   raw_syscall(__NR_rt_sigprocmask, kSetMask, arg(&all), arg(&mask), 8);
+  events::unshare_context();
   SysResult r = raw_syscall(__NR_clone, kernel_flags(args.flags), 0,
                             (args.flags & CLONE_PIDFD) ? arg(&pidfd) : 0, 0, args.tls);
+  if (r != 0) events::share_context_again();
   if (r == 0) {
     become_child(turn, args);
   } else if (!failed(r)) {
