@@ -281,11 +281,16 @@ void at_signal(Turn& turn, const SignalInfo& info) {
   finish_step(turn, here);
   pending.any = false;
   while (at_limit(position(turn))) stop(turn, StopReason::kLimit);
-  if (flag(wire::kRunPassSignals)) return;
-  wire::DebugStop& s = mailbox().stop;
-  s.signal = info.signo;
-  memcpy(s.siginfo, &info, sizeof s.siginfo);
-  stop(turn, StopReason::kSignal);
+  if (!flag(wire::kRunPassSignals)) {
+    wire::DebugStop& s = mailbox().stop;
+    s.signal = info.signo;
+    memcpy(s.siginfo, &info, sizeof s.siginfo);
+    stop(turn, StopReason::kSignal);
+  }
+  if (!steps(turn)) return;
+  // The way into the handler is a step.
+  run.stepper = turn.thread().number;
+  run.stepping = position(turn);
 }
 
 void at_end(Turn& turn, StopReason reason, const char* message) {

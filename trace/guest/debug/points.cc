@@ -88,7 +88,7 @@ u64 bit_string_offset(Turn& turn, const Insn& insn, const MemOperand& mem) {
   auto reg = static_cast<Reg>((insn.modrm >> 3 & 7) | (insn.rex & 4) << 1);
   i64 bit = static_cast<i64>(turn.gpr(reg));
   if (mem.size == 4) bit = static_cast<i32>(bit);
-  if (mem.size == 2) bit = static_cast<i16>(bit);
+  if (mem.size == 2) bit = static_cast<std::int16_t>(bit);
   i64 shift = mem.size == 8 ? 6 : mem.size == 4 ? 5 : 4;
   return static_cast<u64>((bit >> shift) * mem.size);
 }

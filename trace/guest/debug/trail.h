@@ -1,0 +1,24 @@
+// The last instructions before a process stood still, with what each has overwritten: from it the debugger
+// steps back without another run.
+#pragma once
+
+#include "trace/guest/run/turn.h"
+#include "trace/wire/debug.h"
+
+namespace detrec::guest::debug {
+
+/// Forgets everything.
+void clear_trail();
+/// The instruction at `here` is about to be stepped.
+void extend_trail(Turn& turn, const wire::DebugPosition& here, u64 total_ticks);
+/// How many instructions lead up to `here`, one after the other.
+u64 trail_length(Turn& turn, const wire::DebugPosition& here);
+
+SysResult read_trail(u64 from, wire::DebugTrailEntry* to);
+SysResult read_trail_vectors(u64 number, u8* to);
+
+/// The vector registers as they are, in the standard format of xsave; `area` has 4096 bytes and is aligned to
+/// 64.
+void save_vectors(u8* area);
+
+}  // namespace detrec::guest::debug
