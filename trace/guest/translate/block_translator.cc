@@ -55,9 +55,6 @@ bool BlockTranslator::run(bool indirect_entry, FetchFault& fault, CallThunk* thu
   if (!reader_.decode_at(pc_, insn, fault)) return false;
   if (indirect_entry) entry_prefix(pc_);
   if (thunk != nullptr) {
-    u32 len = 8;
-    if (thunk->counted) len += status_flags_dead(reader_, start_, start_) ? 13 : 8+7+3+7+2+8+8;
-    while ((raw(emit_.here()) + len) % 16 != 0) emit_.byte(0xcc);
     thunk->at = emit_.here();
     store_return(thunk->return_pc);
     if (thunk->counted) tick(start_);
