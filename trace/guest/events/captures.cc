@@ -128,6 +128,20 @@ u32 capture_of(u64 device, u64 inode) {
   return 0;
 }
 
+namespace {
+
+/// A descriptor of the same file that can be read, as the server needs it; `fd` itself when it can. Negative:
+/// none.
+i32 readable(i32 fd) {
+  SysResult flags = raw_syscall(__NR_fcntl, static_cast<u64>(fd), F_GETFL);
+  if (failed(flags) || (flags & O_ACCMODE) != O_WRONLY) return fd;
+  char link[48];
+  format(link, sizeof link, "/proc/thread-self/fd/%d", fd);
+  return static_cast<i32>(raw_syscall(__NR_open, arg(link), O_RDONLY | O_CLOEXEC));
+}
+
+}  // namespace
+
 void record_shorter_file(Turn& turn, i32 fd, u64 device, u64 inode) {
   const memory::AddressSpace& space = memory::address_space();
   for (const memory::Region* m = space.map.at_or_after(0); m != nullptr; m = space.map.at_or_after(m->end)) {
@@ -138,7 +152,11 @@ void record_shorter_file(Turn& turn, i32 fd, u64 device, u64 inode) {
     object.name = m->name;
     object.regular = true;
     u32 flags = m->shared ? MAP_SHARED : MAP_PRIVATE;
-    return record_file_mapping(turn, {m->begin, m->bytes(), m->prot, flags, fd, m->file_offset, &object});
+    i32 source = readable(fd);
+    if (source < 0) return;  // no /proc: the replay will notice if it matters
+    record_file_mapping(turn, {m->begin, m->bytes(), m->prot, flags, source, m->file_offset, &object});
+    if (source != fd) raw_syscall(__NR_close, static_cast<u64>(source));
+    return;
   }
 }
 

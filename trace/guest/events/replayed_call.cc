@@ -134,6 +134,16 @@ SysResult map_again(Turn& turn, const Call& call, SysResult recorded) {
   return memory::mmap(turn, at, length, static_cast<u32>(a[2]), flags, -1, 0);
 }
 
+/// Else ENOMEM came from a limit, which a replay does not have.
+bool has_hole(GuestAddr begin, u64 length) {
+  for (GuestAddr at = begin; at < begin + length;) {
+    const memory::Mapping* m = memory::find(at);
+    if (m == nullptr) return true;
+    at = m->end;
+  }
+  return false;
+}
+
 /// Calls that fail in the middle have done what comes before.
 bool has_effect(const Call& call, SysResult recorded) {
   switch (call.number) {
@@ -141,7 +151,7 @@ bool has_effect(const Call& call, SysResult recorded) {
       return static_cast<u64>(recorded) == call.args[0];
     case __NR_mprotect:
     case __NR_pkey_mprotect:
-      return !failed(recorded) || recorded == -ENOMEM;
+      return !failed(recorded) || (recorded == -ENOMEM && has_hole(call.args[0], call.args[1]));
     case __NR_madvise:
       return !failed(recorded) || recorded == -ENOMEM || recorded == -EINVAL;
     default:
@@ -231,6 +241,25 @@ void replay_exec(Turn& turn) {
   if (next == wire::EventKind::kMapping || next == wire::EventKind::kStart) start_next_image(turn);
 }
 
+/// How far the stack may grow is the kernel's to decide in a replay too.
+void set_stack_limit(const Call& call) {
+  constexpr u64 kRlimitStack = 3;
+  bool plain = call.number == __NR_setrlimit;
+  if (!plain && call.number != __NR_prlimit64) return;
+  u64 resource = plain ? call.args[0] : call.args[1];
+  GuestAddr given = plain ? call.args[1] : call.args[2];
+  auto pid = plain ? 0 : static_cast<i32>(call.args[0]);
+  struct {
+    u64 soft, hard;
+  } wanted, now;
+  if (resource != kRlimitStack || given == 0 || (pid != 0 && pid != process().pid) ||
+      !read_guest(wanted, given))
+    return;
+  raw_syscall(__NR_prlimit64, 0, kRlimitStack, 0, arg(&now));
+  now.soft = wanted.soft < now.hard ? wanted.soft : now.hard;
+  raw_syscall(__NR_prlimit64, 0, kRlimitStack, arg(&now), 0);
+}
+
 bool is_interruption(SysResult r) {
   return r == -EINTR || (r <= signal::kERestartSys && r >= signal::kERestartBlock);
 }
@@ -261,6 +290,7 @@ SysResult replay_call(Turn& turn, i32 number, SysResult (*serve)(Turn&, i32)) {
   const wire::EventHeader& event = expect_call(turn, call);
   SysResult result = body_of<wire::SyscallBody>(event).result;
   apply_ranges(turn, event);
+  if (result == 0) set_stack_limit(call);
   if (is_interruption(result)) signal::keep_mask_of_call(turn, number);
   return result;
 }

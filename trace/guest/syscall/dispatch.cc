@@ -169,6 +169,7 @@ SysResult exchanged(Turn& turn, i32 nr) {
   if (!events::recording()) return by_number(turn, nr);
   events::RecordedCall call(turn, nr);
   SysResult result = events::writes_output_unseen(turn, nr) ? error(EINVAL) : by_number(turn, nr);
+  note_opening(turn, nr, result);
   call.finish(turn, result);
   return result;
 }

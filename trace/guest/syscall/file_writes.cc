@@ -112,6 +112,16 @@ SysResult status_of(const SyscallRow& row, const Args& args, struct stat& status
 
 }  // namespace
 
+void note_opening(Turn& turn, i32 number, SysResult fd) {
+  bool empties = number == __NR_creat;
+  if (number == __NR_open) empties = (turn.arg(1) & O_TRUNC) != 0;
+  if (number == __NR_openat) empties = (turn.arg(2) & O_TRUNC) != 0;
+  struct stat status;
+  if (!empties || failed(fd) || failed(raw_syscall(__NR_fstat, static_cast<u64>(fd), arg(&status)))) return;
+  if ((status.st_mode & kTypeMask) != kRegularFile || !matters(status.st_dev, status.st_ino)) return;
+  events::record_shorter_file(turn, static_cast<i32>(fd), status.st_dev, status.st_ino);
+}
+
 FileWrite::FileWrite(Turn& turn, const SyscallRow& row, const Args& args)
     : turn_(turn), row_(row), args_(args) {
   u64 fd = static_cast<u32>(args[row.file_arg]);

@@ -35,4 +35,7 @@ class FileWrite {
   SysResult refused_ = 0;
 };
 
+/// Recording: a file that is mapped may have been emptied by opening it.
+void note_opening(Turn& turn, i32 number, SysResult fd);
+
 }  // namespace detrec::guest::syscall
