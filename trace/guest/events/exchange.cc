@@ -6,6 +6,7 @@
 #include "trace/guest/events/divergence.h"
 #include "trace/guest/events/record.h"
 #include "trace/guest/process.h"
+#include "trace/guest/run/cpu_model.h"
 #include "trace/guest/run/register_hash.h"
 #include "trace/guest/run/stops.h"
 #include "trace/guest/run/ticks.h"
@@ -68,6 +69,9 @@ void exchange_instruction(Turn& turn, wire::InstructionKind what, u64 (&values)[
     const auto& body = body_of<wire::InstructionBody>(expect_event(turn, wire::EventKind::kInstruction));
     if (body.what != what) diverge(turn, "another instruction than recorded");
     for (int i = 0; i < 4; ++i) values[i] = body.values[i];
+    // Signal frames have what the recorded processor had.
+    if (what == wire::InstructionKind::kXgetbv && !run::narrow_guest_xcr0(values[0]))
+      diverge(turn, "this processor lacks registers of the recorded one (state components 0x%lx)", values[0]);
     take_event();
   }
 }

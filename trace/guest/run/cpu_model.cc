@@ -75,13 +75,22 @@ CpuidResult xsave_leaf(u32 subleaf) {
 
 }  // namespace
 
+namespace {
+u64 known_xcr0 = 0;
+}  // namespace
+
 u64 guest_xcr0() {
-  static u64 known = 0;
-  if (known == 0) {
+  if (known_xcr0 == 0) {
     bool has_xsave = (host_cpuid(1, 0).ecx >> 27 & 1) != 0;
-    known = has_xsave ? host_xcr0() & level_xcr0() : 3;
+    known_xcr0 = has_xsave ? host_xcr0() & level_xcr0() : 3;
   }
-  return known;
+  return known_xcr0;
+}
+
+bool narrow_guest_xcr0(u64 recorded) {
+  if ((recorded & ~guest_xcr0()) != 0) return false;
+  known_xcr0 = recorded;
+  return true;
 }
 
 namespace {

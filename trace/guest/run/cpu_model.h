@@ -14,5 +14,7 @@ CpuidResult cpuid(u32 leaf, u32 subleaf);
 
 /// What `xgetbv` with ecx = 0 answers: the state components the guest may use.
 u64 guest_xcr0();
+/// Replay: the guest had these. False when this processor lacks some of them.
+bool narrow_guest_xcr0(u64 recorded);
 
 }  // namespace detrec::guest::run
