@@ -10,9 +10,29 @@ import unittest
 HERE = os.path.dirname(os.path.abspath(__file__))
 RUNNER = os.path.join(HERE, "run_guests.py")
 
-# Takes `run --engine-only [options] -- PROG ARGS` and spoils the run as $STAND_IN (in its own file) says.
+# Takes `run --engine-only [options] -- PROG ARGS`, `record -q -o TRACE [options] -- PROG ARGS` and `replay -a TRACE`, and
+# spoils the run as the file "mode" beside it says. A trace is a script that does what the run did.
 STAND_IN = """#!/bin/sh
 mode=$(cat "$(dirname "$0")/mode")
+if [ "$1" = replay ]; then
+  case $mode in
+    replay-output) sh "$3" | sed s/one/two/ ;;
+    replay-part) sh "$3" | sed s/one/oe/ ;;
+    replay-error) sh "$3"; s=$?; echo more >&2; exit $s ;;
+    replay-status) sh "$3"; exit 125 ;;
+    replay-hang) sleep 1000 ;;
+    *) sh "$3" ;;
+  esac
+  exit
+fi
+if [ "$1" = record ] && [ "$mode" != replay-none ]; then
+  trace=$4
+  while [ "$1" != "--" ]; do shift; done
+  shift
+  out=$("$@"); status=$?
+  echo "echo '$out'; echo 'to stderr' >&2; exit $status" > "$trace"
+  echo "$out"; echo 'to stderr' >&2; echo 'detrec: own words' >&2; exit $status
+fi
 while [ "$1" != "--" ]; do echo "$1" >> "$(dirname "$0")/options"; shift; done
 shift
 case $mode in
@@ -119,6 +139,32 @@ class RunnerTest(unittest.TestCase):
         self.guests.clear()
         self.guest("b", notes.replace("refused", "something else"))
         self.expect(self.run_guests(mode="refuse"), 1, "0 passed, 1 failed")
+
+    def test_recordings_are_replayed(self):
+        self.guest("a")
+        self.guest("b", "# @exit: 4", "echo one; exit 4")
+        self.expect(self.run_guests("--record"), 0, "4 passed, 0 failed")
+        self.expect(self.run_guests("--record", "--slice", "5", "--slice", "6"), 0, "8 passed, 0 failed")
+
+    def test_every_difference_of_a_replay_fails(self):
+        self.guest("a")
+        for mode in ("replay-output", "replay-part", "replay-error", "replay-status", "replay-hang"):
+            self.expect(self.run_guests("--record", mode=mode), 1, "1 passed, 1 failed")
+        self.expect(self.run_guests("--record", mode="replay-none"), 1, "0 passed, 1 failed")
+
+    def test_notes_about_recordings(self):
+        self.guest("a", "# @recorded-part: because")
+        result = self.run_guests("--record", mode="replay-part")
+        self.expect(result, 0, "2 passed, 0 failed")
+        self.assertIn("1 guests with @recorded-part", result[1])
+        self.assertIn("theme/a: because", result[1])
+        self.expect(self.run_guests("--record", mode="replay-output"), 1, "1 passed, 1 failed")
+        self.guests.clear()
+        self.guest("b", "# @not-replayed: because")
+        self.expect(self.run_guests("--record", mode="replay-output"), 0, "1 passed, 0 failed")
+        self.guests.clear()
+        self.guest("c", "# @recorded-part:")
+        self.assertNotEqual(self.run_guests("--record")[0], 0)
 
     def test_annotations_shape_the_run(self):
         notes = '# @args: x "two words"\n# @env: NAME=value\n# @stdin: in\\n\n# @limits: nofile=77'
