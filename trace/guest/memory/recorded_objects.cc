@@ -1,5 +1,6 @@
 #include "trace/guest/memory/recorded_objects.h"
 
+#include <asm/errno.h>
 #include <linux/mman.h>
 
 #include "trace/guest/base/arena.h"
@@ -12,12 +13,25 @@ namespace {
 constexpr u32 kMost = 4096;
 RecordedObject* objects = nullptr;  ///< kMost of them, `count` in use
 u32 count = 0;
+constexpr u32 kLeastSwept = 64;
+u32 sweep_at = kLeastSwept;  ///< when there are so many
 
 u64 fd_arg(i32 fd) { return static_cast<u64>(static_cast<i64>(fd)); }
 
 i32 new_file() {
   constexpr u64 kCloseOnExec = 1;  // MFD_CLOEXEC
-  return static_cast<i32>(raw_syscall(__NR_memfd_create, arg("detrec-object"), kCloseOnExec));
+  SysResult fd = raw_syscall(__NR_memfd_create, arg("detrec-object"), kCloseOnExec);
+  if (fd == -EMFILE) {
+    struct {
+      u64 soft, hard;
+    } limit;
+    constexpr u64 kRlimitNoFile = 7;
+    raw_syscall(__NR_prlimit64, 0, kRlimitNoFile, 0, arg(&limit));
+    limit.soft = limit.hard;
+    raw_syscall(__NR_prlimit64, 0, kRlimitNoFile, arg(&limit), 0);
+    fd = raw_syscall(__NR_memfd_create, arg("detrec-object"), kCloseOnExec);
+  }
+  return static_cast<i32>(fd);
 }
 
 bool is_mapped(const RecordedObject& object) {
@@ -39,6 +53,7 @@ void sweep() {
     }
   }
   count = kept;
+  sweep_at = 2 * kept > kLeastSwept ? 2 * kept : kLeastSwept;
 }
 
 bool copy_file(i32 to, i32 from, u64 from_offset, u64 size) {
@@ -101,9 +116,8 @@ RecordedObject* find_object(u64 device, u64 inode) {
 RecordedObject* make_object(u64 device, u64 inode, bool& created) {
   created = false;
   if (RecordedObject* object = find_object(device, inode)) return object;
-  constexpr u32 kSweep = 64;
   if (objects == nullptr) objects = static_cast<RecordedObject*>(engine_reserve(kMost * sizeof *objects));
-  if (count >= kSweep) sweep();
+  if (count >= sweep_at) sweep();
   if (count == kMost) return nullptr;
   i32 fd = new_file();
   if (fd < 0) return nullptr;
