@@ -19,7 +19,12 @@ void store(std::uint64_t& word, std::uint64_t value) {
   std::atomic_ref(word).store(value, std::memory_order_release);
 }
 
+/// A reader that has run dry is woken when so much is there for it, or nothing more is coming at once: not
+/// for every record.
+constexpr std::uint64_t kWorthWaking = 64 * 1024;
+
 void wake(std::uint32_t& waits) {
+  if (std::atomic_ref(waits).load(std::memory_order_relaxed) == 0) return;
   if (std::atomic_ref(waits).exchange(0) != 0) syscall(SYS_futex, &waits, FUTEX_WAKE, 1, nullptr, nullptr, 0);
 }
 
@@ -75,8 +80,12 @@ void RingWriter::append(std::span<const std::byte> record) {
   written_ += record.size();
   wire::RingControl& control = ring_.control();
   store(control.written, written_);
-  wake(control.reader_waits);
+  if (std::atomic_ref(control.reader_waits).load(std::memory_order_relaxed) != 0 &&
+      written_ - read() >= kWorthWaking)
+    wake(control.reader_waits);
 }
+
+void RingWriter::wake_reader() { wake(ring_.control().reader_waits); }
 
 void RingWriter::reset() {
   ring_.control() = wire::RingControl{};
@@ -90,6 +99,7 @@ void RingWriter::end() {
 }
 
 void RingWriter::nap() {
+  wake_reader();
   std::uint32_t& waits = ring_.control().writer_waits;
   const timespec patience = {0, static_cast<long>(wire::kNapNs)};
   std::atomic_ref(waits).store(1);

@@ -60,6 +60,8 @@ class RingWriter {
   bool fits(std::size_t bytes);
   /// Appends a record that fits.
   void append(std::span<const std::byte> record);
+  /// To be called when no record will be appended for a while.
+  void wake_reader();
   /// Begins anew; needs that nobody else uses the ring.
   void reset();
   /// Nothing will follow.
