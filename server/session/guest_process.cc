@@ -132,6 +132,7 @@ event::Status GuestProcess::await_answer() {
     const std::uint32_t answered = std::atomic_ref(mailbox_->answered).load(std::memory_order_acquire);
     if (answered == wanted) return event::Done{};
     if (const auto fed = feed(); !fed) return fed.error();
+    ring_.wake_reader();
     syscall(SYS_futex, &mailbox_->answered, FUTEX_WAIT, answered, &patience, nullptr, 0);
     if (naps % 16 == 15 && !alive()) return dead();
   }
@@ -190,6 +191,26 @@ event::Result<wire::DebugRegisters> GuestProcess::read_registers(std::uint32_t t
   wire::DebugRegisters registers;
   std::memcpy(&registers, mailbox_->transfer, sizeof registers);
   return registers;
+}
+
+event::Result<std::vector<wire::DebugTrailEntry>> GuestProcess::trail() {
+  std::vector<wire::DebugTrailEntry> all;
+  while (all.size() < last_stop_.trail) {
+    const auto result = ask(wire::DebugCommand::kReadTrail, all.size());
+    if (!result) return result.error();
+    if (result.value() <= 0) break;
+    const auto* first = reinterpret_cast<const wire::DebugTrailEntry*>(mailbox_->transfer);
+    all.insert(all.end(), first, first + result.value());
+  }
+  return all;
+}
+
+event::Status GuestProcess::read_vectors(std::uint64_t number, wire::DebugRegisters& into) {
+  const auto result = ask(wire::DebugCommand::kReadVectors, number);
+  if (!result) return result.error();
+  if (result.value() < 0) return event::Error{event::ErrorCode::kNotFound, "no such registers"};
+  std::memcpy(into.xsave, mailbox_->transfer, sizeof into.xsave);
+  return event::Done{};
 }
 
 event::Result<std::vector<wire::DebugThread>> GuestProcess::threads() {

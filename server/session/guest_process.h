@@ -72,6 +72,10 @@ class GuestProcess {
   event::Result<std::size_t> read_memory(std::uint64_t address, std::span<std::uint8_t> out);
   /// kNotFound: no such thread.
   event::Result<wire::DebugRegisters> read_registers(std::uint32_t thread);
+  /// What led to the last stop of a run with kRunNotePrevious, the oldest first.
+  event::Result<std::vector<wire::DebugTrailEntry>> trail();
+  /// The vector registers of a trail's entry.
+  event::Status read_vectors(std::uint64_t number, wire::DebugRegisters& into);
   event::Result<std::vector<wire::DebugThread>> threads();
   struct Mapping {
     wire::DebugMapping row;

@@ -2,11 +2,13 @@
 
 #include <sys/sysmacros.h>
 
+#include <algorithm>
 #include <asio/executor_work_guard.hpp>
 #include <asio/post.hpp>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <optional>
 
 #include "gdbstub/agent/condition.h"
 #include "server/session/registers.h"
@@ -16,6 +18,10 @@ namespace detrec::server {
 namespace {
 
 using namespace gdbstub;
+
+bool has_conditions(const BreakpointSet& set) {
+  return std::any_of(set.begin(), set.end(), [](const auto& b) { return !b.second.conditions.empty(); });
+}
 
 Error gone(const event::Error& error) { return {EIO, to_string(error)}; }
 
@@ -35,18 +41,15 @@ ReplayTarget::~ReplayTarget() {
 VectorLevel ReplayTarget::vector_level() const { return server::vector_level(); }
 
 ThreadRef ReplayTarget::current_thread() const {
-  const wire::DebugStop& stop = timeline_->present().last_stop();
+  const wire::DebugStop& stop = timeline_->last_stop();
   return {{stop.pid}, {stop.tid}};
 }
 
 std::vector<ThreadInfo> ReplayTarget::threads() const {
   std::vector<ThreadInfo> all;
-  const auto threads = timeline_->present().threads();
   const ImageStart* image = timeline_->image();
   const std::string name = image != nullptr ? std::filesystem::path(image->path).filename().string() : "";
-  if (threads) {
-    for (const wire::DebugThread& t : threads.value()) all.push_back({{{t.pid}, {t.tid}}, name});
-  }
+  for (const wire::DebugThread& t : timeline_->threads()) all.push_back({{{t.pid}, {t.tid}}, name});
   if (all.empty()) all.push_back({current_thread(), name});
   return all;
 }
@@ -60,7 +63,7 @@ Result<ProcessInfo> ReplayTarget::process_info(ProcessId process) {
     info.arguments = image->arguments;
     info.environment = image->environment;
   }
-  const auto mappings = timeline_->present().mappings();
+  const auto mappings = timeline_->mappings();
   if (!mappings) return gone(mappings.error());
   for (const GuestProcess::Mapping& m : mappings.value()) {
     Mapping row;
@@ -100,7 +103,7 @@ Result<std::vector<std::uint8_t>> ReplayTarget::auxv(ProcessId) {
   const ImageStart* image = timeline_->image();
   if (image == nullptr) return Error{ENOENT, "no program has been started yet"};
   std::vector<std::uint64_t> words(64 * 1024);
-  const auto read = timeline_->present().read_memory(
+  const auto read = timeline_->read_memory(
       image->stack_pointer, {reinterpret_cast<std::uint8_t*>(words.data()), words.size() * sizeof words[0]});
   if (!read) return gone(read.error());
   words.resize(read.value() / sizeof words[0]);
@@ -113,27 +116,31 @@ Result<std::vector<std::uint8_t>> ReplayTarget::auxv(ProcessId) {
   return std::vector<std::uint8_t>(bytes + begin * 8, bytes + (at + 2) * 8);
 }
 
-Result<Registers> ReplayTarget::read_registers(ThreadRef thread) {
-  const auto threads = timeline_->present().threads();
-  if (!threads) return gone(threads.error());
-  for (const wire::DebugThread& t : threads.value()) {
-    if (t.tid != thread.thread.value) continue;
-    const auto registers = timeline_->present().read_registers(t.number);
-    if (!registers) return gone(registers.error());
-    return convert_registers(registers.value());
+/// 0: there is no such thread.
+std::uint32_t ReplayTarget::thread_number(ThreadRef thread) const {
+  for (const wire::DebugThread& t : timeline_->threads()) {
+    if (t.tid == thread.thread.value) return t.number;
   }
-  return Error{ESRCH, "no such thread"};
+  return 0;
+}
+
+Result<Registers> ReplayTarget::read_registers(ThreadRef thread) {
+  const auto number = thread_number(thread);
+  if (number == 0) return Error{ESRCH, "no such thread"};
+  const auto registers = timeline_->read_registers(number);
+  if (!registers) return gone(registers.error());
+  return convert_registers(registers.value());
 }
 
 Result<std::size_t> ReplayTarget::read_memory(ProcessId, Address address, std::span<std::uint8_t> out) {
-  const auto read = timeline_->present().read_memory(address.value, out);
+  const auto read = timeline_->read_memory(address.value, out);
   if (!read) return gone(read.error());
   if (read.value() == 0) return Error{EFAULT, "not mapped"};
   return read.value();
 }
 
 Result<std::vector<std::uint8_t>> ReplayTarget::read_siginfo(ThreadRef thread) {
-  const wire::DebugStop& stop = timeline_->present().last_stop();
+  const wire::DebugStop& stop = timeline_->last_stop();
   if (stop.reason != wire::StopReason::kSignal || thread != current_thread())
     return Error{ENODATA, "no signal"};
   return std::vector<std::uint8_t>(std::begin(stop.siginfo), std::end(stop.siginfo));
@@ -166,35 +173,42 @@ void ReplayTarget::perform(Move move) {
 
 Status ReplayTarget::resume(const ResumeRequest& request) {
   if (request.signal && *request.signal != kNoSignal &&
-      timeline_->present().last_stop().reason != wire::StopReason::kSignal)
+      timeline_->last_stop().reason != wire::StopReason::kSignal)
     return Error{0, "a replay delivers the recorded signals only"};
   if (!request.change.empty() || request_.breakpoints == nullptr) take_breakpoints(*request.breakpoints);
   request_ = request;
+  timeline_->begin_motion();
   perform([this] { return this->move(request_); });
   return Done{};
 }
 
 Status ReplayTarget::restart() {
+  timeline_->begin_motion();
   perform([this] { return timeline_->seek_begin(); });
   return Done{};
 }
 
 event::Result<Standstill> ReplayTarget::move(const ResumeRequest& request) {
-  const bool backward = request.direction == Direction::kBackward;
-  if (request.motion == Motion::kStepRange && !backward) return move_range(request);
-  for (;;) {
-    const bool step = request.motion != Motion::kContinue;
-    auto result = backward ? (step ? timeline_->step_backward() : timeline_->go_backward())
-                           : (step ? timeline_->step_forward() : timeline_->go_forward());
-    if (!result || step || stops(request, result.value())) return result;
+  if (request.direction == Direction::kBackward) {
+    if (request.motion != Motion::kContinue) return timeline_->step_backward();
+    Timeline::Filter filter;
+    if (has_conditions(*request.breakpoints))
+      filter = [&](const wire::DebugHit& hit) { return counts(request, hit); };
+    return timeline_->go_backward(filter);
   }
-}
-
-event::Result<Standstill> ReplayTarget::move_range(const ResumeRequest& request) {
+  if (request.motion != Motion::kContinue) {
+    Step step;
+    if (request.thread) step.thread = thread_number(*request.thread);
+    if (request.motion == Motion::kStepRange)
+      step.range_begin = request.range.start.value, step.range_end = request.range.end.value;
+    for (;;) {
+      auto result = timeline_->step_forward(step);
+      if (!result || stops(request, result.value())) return result;
+    }
+  }
   for (;;) {
-    auto result = timeline_->step_forward();
-    if (!result || result.value().reason != Standstill::Reason::kStep) return result;
-    if (!request.range.contains({timeline_->spot().position.pc})) return result;
+    auto result = timeline_->go_forward();
+    if (!result || stops(request, result.value())) return result;
     if (timeline_->interrupt_wanted()) return Standstill{Standstill::Reason::kInterrupted, {}};
   }
 }
@@ -202,15 +216,27 @@ event::Result<Standstill> ReplayTarget::move_range(const ResumeRequest& request)
 /// False when it has stopped for something that need not stop it: a condition that does not hold, a signal
 /// that gdb passes on silently.
 bool ReplayTarget::stops(const ResumeRequest& request, const Standstill& standstill) {
-  if (standstill.reason == Standstill::Reason::kSignal)
-    return !request.pass_signals.contains({timeline_->present().last_stop().signal});
-  if (standstill.reason != Standstill::Reason::kBreakpoint) return true;
+  switch (standstill.reason) {
+    case Standstill::Reason::kSignal:
+      return !request.pass_signals.contains({timeline_->last_stop().signal});
+    case Standstill::Reason::kBreakpoint:
+      return counts(request, standstill.hit);
+    default:
+      return true;
+  }
+}
+
+/// Whether the condition of a breakpoint here holds.
+bool ReplayTarget::counts(const ResumeRequest& request, const wire::DebugHit& hit) {
+  if (hit.reason == wire::StopReason::kWatch) return true;
+  std::optional<agent::TargetMachine> machine;
   const auto registers = read_registers(current_thread());
   if (!registers) return true;
-  agent::TargetMachine machine(*this, current_thread().process, layout_, registers.value());
   for (const auto& [spec, breakpoint] : *request.breakpoints) {
-    if (spec.is_watch() || spec.address.value != timeline_->spot().position.pc) continue;
-    if (agent::should_stop(breakpoint.conditions, machine)) return true;
+    if (spec.is_watch() || spec.address.value != hit.position.pc) continue;
+    if (breakpoint.conditions.empty()) return true;
+    if (!machine) machine.emplace(*this, current_thread().process, layout_, registers.value());
+    if (agent::should_stop(breakpoint.conditions, *machine)) return true;
   }
   return false;
 }
@@ -238,7 +264,7 @@ void ReplayTarget::report(const event::Result<Standstill>& result) {
           WatchHit{static_cast<BreakpointKind>(standstill.hit.watch_kind), {standstill.hit.address}};
       break;
     case Standstill::Reason::kSignal:
-      stop.reason = SignalArrived{{timeline_->present().last_stop().signal}};
+      stop.reason = SignalArrived{{timeline_->last_stop().signal}};
       break;
     case Standstill::Reason::kInterrupted:
       stop.reason = Interrupted{};
@@ -247,12 +273,11 @@ void ReplayTarget::report(const event::Result<Standstill>& result) {
       stop.reason = HistoryBegin{};
       break;
     case Standstill::Reason::kDiverged:
-      observer_->on_output(
-          "detrec: the replay differs from the recording: " + timeline_->present().message() + "\n");
+      observer_->on_output("detrec: the replay differs from the recording: " + timeline_->message() + "\n");
       stop.reason = HistoryEnd{};
       break;
     case Standstill::Reason::kEnd:
-      if (const std::string message = timeline_->present().message(); !message.empty())
+      if (const std::string message = timeline_->message(); !message.empty())
         observer_->on_output("detrec: " + message + "\n");
       stop.reason = HistoryEnd{};
       break;
@@ -268,6 +293,7 @@ void ReplayTarget::seek(const std::string& to, std::shared_ptr<MonitorReply> rep
   const wire::DebugPosition wanted{position.value().event.value, position.value().ticks.value,
                                    position.value().pc.value};
   if (mover_.joinable()) mover_.join();
+  timeline_->begin_motion();
   auto work = asio::make_work_guard(io_);
   mover_ = std::thread([this, wanted, reply, work] {
     auto result = timeline_->seek(wanted);

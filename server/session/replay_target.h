@@ -47,7 +47,8 @@ class ReplayTarget : public gdbstub::Target {
   void perform(Move move);
   void report(const event::Result<Standstill>& result);
   event::Result<Standstill> move(const gdbstub::ResumeRequest& request);
-  event::Result<Standstill> move_range(const gdbstub::ResumeRequest& request);
+  bool counts(const gdbstub::ResumeRequest& request, const wire::DebugHit& hit);
+  std::uint32_t thread_number(gdbstub::ThreadRef thread) const;
   bool stops(const gdbstub::ResumeRequest& request, const Standstill& standstill);
   std::string executable_path(const std::vector<gdbstub::Mapping>& mappings);
   void take_breakpoints(const gdbstub::BreakpointSet& set);

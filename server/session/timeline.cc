@@ -1,7 +1,6 @@
 #include "server/session/timeline.h"
 
 #include <algorithm>
-#include <limits>
 
 namespace detrec::server {
 namespace {
@@ -14,7 +13,10 @@ constexpr std::uint64_t kInterval = 20'000'000;
 /// Going back leaves one so far before where it goes, and others at growing distances.
 constexpr std::uint64_t kNearest = 2'000;
 constexpr std::uint64_t kFurtherBy = 50;
-constexpr std::size_t kMostCheckpoints = 40;
+/// After so many hits a search goes to the end of its piece first.
+constexpr std::uint64_t kManyHits = 500;
+/// A step back in a thread that waits for others goes through at most so many instructions of theirs.
+constexpr int kMostOfOthers = 10'000;
 constexpr std::uint64_t kNoEvent = ~std::uint64_t{0};
 
 bool before(const DebugPosition& a, const DebugPosition& b) { return key(a) < key(b); }
@@ -44,9 +46,7 @@ Standstill standstill(const wire::DebugStop& stop) {
     case StopReason::kSteps:
       result.reason = Standstill::Reason::kStep;
       break;
-    case StopReason::kStart:
-    case StopReason::kLimit:
-    case StopReason::kBudget:
+    default:
       break;
   }
   return result;
@@ -75,20 +75,61 @@ event::Result<std::unique_ptr<Timeline>> Timeline::start(const ReplayChannel& ch
   timeline->present_ = std::move(process.value());
   if (const auto begun = timeline->present_->begin(); !begun) return begun.error();
   if (const auto added = timeline->add_checkpoint(); !added) return added.error();
+  timeline->stand();
   return timeline;
 }
 
 Timeline::~Timeline() = default;
 
+// The present
+
+Spot Timeline::spot() const { return trail_.at_end() ? present_->spot() : trail_.spot(); }
+
 const ImageStart* Timeline::image() const {
-  auto at = context_.images.upper_bound(present_->spot().position.event);
+  auto at = context_.images.upper_bound(spot().position.event);
   return at == context_.images.begin() ? nullptr : &std::prev(at)->second;
+}
+
+event::Result<std::size_t> Timeline::read_memory(std::uint64_t address, std::span<std::uint8_t> out) {
+  const auto read = present_->read_memory(address, out);
+  if (read) trail_.undo(address, out.first(read.value()));
+  return read;
+}
+
+event::Result<wire::DebugRegisters> Timeline::read_registers(std::uint32_t thread) {
+  auto registers = present_->read_registers(thread);
+  if (!registers || trail_.at_end() || trail_.here().thread != thread) return registers;
+  const wire::DebugTrailEntry& entry = trail_.here();
+  std::copy(std::begin(entry.gpr), std::end(entry.gpr), registers.value().gpr);
+  registers.value().rflags = entry.rflags;
+  registers.value().pc = entry.position.pc;
+  if (const auto read = present_->read_vectors(entry.vectors, registers.value()); !read) return read.error();
+  return registers;
+}
+
+const std::vector<wire::DebugThread>& Timeline::threads() {
+  if (!threads_) {
+    auto threads = present_->threads();
+    threads_ = threads ? std::move(threads.value()) : std::vector<wire::DebugThread>{};
+  }
+  return *threads_;
+}
+
+/// Makes stop_ what it is where we stand now.
+void Timeline::stand() {
+  stop_ = present_->last_stop();
+  if (trail_.at_end()) return;
+  stop_.reason = StopReason::kSteps;
+  stop_.position = trail_.spot().position;
+  stop_.total_ticks = trail_.spot().total_ticks;
 }
 
 void Timeline::interrupt() {
   context_.interrupted = true;
   if (std::uint32_t* word = context_.interruptible) std::atomic_ref(*word).store(1);
 }
+
+// Running the present
 
 void Timeline::set_points(std::vector<std::uint64_t> breakpoints, std::vector<wire::DebugWatch> watches) {
   points_.breakpoints = std::move(breakpoints);
@@ -97,10 +138,10 @@ void Timeline::set_points(std::vector<std::uint64_t> breakpoints, std::vector<wi
 }
 
 event::Status Timeline::send_points(bool with_points) {
-  const std::uint64_t wanted = with_points ? points_.version : 0;
+  const std::uint64_t wanted = with_points && !points_.empty() ? points_.version : 0;
   if (present_points_ == wanted) return event::Done{};
   const Points none;
-  const Points& points = with_points ? points_ : none;
+  const Points& points = wanted != 0 ? points_ : none;
   if (const auto sent = present_->set_breakpoints(points.breakpoints); !sent) return sent.error();
   if (const auto sent = present_->set_watchpoints(points.watches); !sent) return sent.error();
   present_points_ = wanted;
@@ -108,177 +149,271 @@ event::Status Timeline::send_points(bool with_points) {
 }
 
 event::Result<wire::DebugStop> Timeline::run(wire::DebugRun run, bool with_points) {
-  if (const auto sent = send_points(with_points); !sent) return sent.error();
-  return present_->run(run);
+  trail_.clear();
+  threads_.reset();
+  if ((run.flags & wire::kRunIgnorePoints) == 0) {
+    if (const auto sent = send_points(with_points); !sent) return sent.error();
+  }
+  for (;;) {
+    auto stop = present_->run(run);
+    if (!stop) return stop;
+    if (stop.value().reason != StopReason::kImage) {
+      stand();
+      return stop;
+    }
+    present_points_ = 0;
+    if (const auto sent = send_points(with_points); !sent) return sent.error();
+    if (run.steps != 0) {  // the execve was one
+      stop.value().reason = StopReason::kSteps;
+      stand();
+      return stop;
+    }
+    run.flags |= wire::kRunContinue;
+  }
 }
 
 /// The same, leaving checkpoints behind.
 event::Result<wire::DebugStop> Timeline::run_with_checkpoints(wire::DebugRun run, bool with_points) {
+  run.budget = kInterval;
   for (;;) {
-    run.budget = kInterval;
     auto stop = this->run(run, with_points);
     if (!stop || stop.value().reason != StopReason::kBudget) return stop;
     if (const auto added = add_checkpoint(); !added) return added.error();
-    if (run.steps != 0) return stop;  // steps are few
   }
-}
-
-std::uint32_t Timeline::free_slot() const {
-  std::vector<bool> used(wire::kDebugSlots, false);
-  if (present_) used[present_->slot()] = true;
-  for (const Checkpoint& c : checkpoints_) used[c.process->slot()] = true;
-  for (std::uint32_t slot = 1; slot < wire::kDebugSlots; ++slot) {
-    if (!used[slot]) return slot;
-  }
-  return 0;
-}
-
-int Timeline::last_before(const DebugPosition& position, bool or_at) const {
-  for (auto i = static_cast<int>(checkpoints_.size()); i-- > 0;) {
-    const DebugPosition& at = checkpoints_[static_cast<std::size_t>(i)].process->spot().position;
-    if (before(at, position) || (or_at && key(at) == key(position))) return i;
-  }
-  return -1;
 }
 
 event::Status Timeline::add_checkpoint() {
   const Spot here = present_->spot();
-  const auto same = [&](const Checkpoint& c) {
-    return key(c.process->spot().position) == key(here.position);
-  };
-  if (std::any_of(checkpoints_.begin(), checkpoints_.end(), same)) return event::Done{};
-  auto copy = present_->split(free_slot());
+  if (checkpoints_.any_at(here.position)) return event::Done{};
+  auto copy = present_->split(checkpoints_.free_slot(present_.get()));
   if (!copy) return copy.error();
-  const auto at = std::find_if(checkpoints_.begin(), checkpoints_.end(), [&](const Checkpoint& c) {
-    return before(here.position, c.process->spot().position);
-  });
-  checkpoints_.insert(at, {std::move(copy.value()), present_points_});
-  thin_checkpoints();
+  checkpoints_.add({std::move(copy.value()), present_points_}, here);
   return event::Done{};
 }
 
-/// Drops the checkpoint that is missed least: little room between its neighbours, far from the present.
-void Timeline::thin_checkpoints() {
-  if (checkpoints_.size() <= kMostCheckpoints) return;
-  const auto total = [&](std::size_t i) {
-    return static_cast<double>(checkpoints_[i].process->spot().total_ticks);
-  };
-  const auto here = static_cast<double>(present_->spot().total_ticks);
-  std::size_t least = 0;
-  double least_value = std::numeric_limits<double>::max();
-  for (std::size_t i = 1; i + 1 < checkpoints_.size(); ++i) {
-    const double distance = std::abs(here - total(i)) + 1;
-    const double value = (total(i + 1) - total(i - 1)) / distance;
-    if (value < least_value) least_value = value, least = i;
+/// Runs on towards `before`, leaving checkpoints at shrinking distances from it: whoever goes back from there
+/// once does it again.
+event::Status Timeline::lay_checkpoints(const Spot& before) {
+  for (;;) {
+    const std::uint64_t here = present_->spot().total_ticks;
+    if (before.total_ticks <= here + kNearest * 2) return event::Done{};
+    const std::uint64_t gap = before.total_ticks - here;
+    wire::DebugRun run = run_to(before.position, 0);
+    run.budget = gap - std::max(gap / kFurtherBy, kNearest);
+    const auto stop = this->run(run, false);
+    if (!stop) return stop.error();
+    if (stop.value().reason != StopReason::kBudget) return event::Done{};
+    if (const auto added = add_checkpoint(); !added) return added.error();
   }
-  if (least != 0) checkpoints_.erase(checkpoints_.begin() + static_cast<std::ptrdiff_t>(least));
 }
 
 event::Status Timeline::go_to(const Checkpoint& checkpoint) {
-  auto copy = checkpoint.process->split(free_slot());
+  auto copy = checkpoint.process->split(checkpoints_.free_slot(present_.get()));
   if (!copy) return copy.error();
-  present_ = std::move(copy.value());
+  trail_.clear();
+  threads_.reset();
   present_points_ = checkpoint.points_version;
+  present_ = std::move(copy.value());
+  stand();
   return event::Done{};
 }
 
+/// Makes the process stand where we do.
+event::Status Timeline::leave_trail() {
+  if (trail_.at_end()) return event::Done{};
+  const DebugPosition here = trail_.spot().position;
+  trail_.clear();
+  const auto arrived = seek(here);
+  if (!arrived) return arrived.error();
+  return event::Done{};
+}
+
+// Motions
+
 event::Result<Standstill> Timeline::go_forward() {
-  context_.interrupted = false;
+  if (const auto left = leave_trail(); !left) return left.error();
   const auto stop = run_with_checkpoints({}, true);
   if (!stop) return stop.error();
   return standstill(stop.value());
 }
 
-event::Result<Standstill> Timeline::step_forward(std::uint64_t instructions) {
-  context_.interrupted = false;
+event::Result<Standstill> Timeline::step_forward(const Step& step) {
+  const bool one = step.range_begin >= step.range_end;
+  if (!trail_.at_end() && one && points_.watches.empty()) {
+    trail_.step_on();
+    stand();
+    return Standstill{Standstill::Reason::kStep, {}};
+  }
+  if (const auto left = leave_trail(); !left) return left.error();
   wire::DebugRun run{};
-  run.steps = instructions;
+  run.steps = 1;
+  run.thread = step.thread;
+  if (!one) run.range_begin = step.range_begin, run.range_end = step.range_end;
   const auto stop = this->run(run, true);
   if (!stop) return stop.error();
   return standstill(stop.value());
 }
 
 event::Result<Standstill> Timeline::seek(const DebugPosition& to) {
-  context_.interrupted = false;
-  const int near = last_before(to, true);
-  const bool back = before(to, present_->spot().position);
-  const bool skip =
-      near >= 0 && before(present_->spot().position,
-                          checkpoints_[static_cast<std::size_t>(near)].process->spot().position);
-  if ((back || skip) && near >= 0) {
-    if (const auto gone = go_to(checkpoints_[static_cast<std::size_t>(near)]); !gone) return gone.error();
+  if (trail_.go_to(to)) {
+    stand();
+    return Standstill{};
   }
-  if (!before(present_->spot().position, to)) return Standstill{};
+  const DebugPosition here = present_->spot().position;
+  const Checkpoint* near = checkpoints_.last_before(to, true);
+  if (near == nullptr) near = &checkpoints_.first();
+  if (before(to, here) || before(here, near->spot().position)) {
+    if (const auto gone = go_to(*near); !gone) return gone.error();
+  }
+  if (!before(present_->spot().position, to)) {
+    trail_.clear();
+    stand();
+    return Standstill{};
+  }
   const auto stop = run_with_checkpoints(run_to(to, 0), false);
   if (!stop) return stop.error();
   return standstill(stop.value());
 }
 
-event::Result<Standstill> Timeline::seek_begin() {
-  return seek(checkpoints_.front().process->spot().position);
+event::Result<Standstill> Timeline::seek_begin() { return seek(checkpoints_.first().spot().position); }
+
+/// After an interrupt: back to where the search began.
+event::Result<Standstill> Timeline::give_up(const Spot& origin) {
+  context_.interrupted = false;
+  const auto back = seek(origin.position);
+  if (!back) return back.error();
+  return Standstill{Standstill::Reason::kInterrupted, {}};
 }
 
-event::Result<Standstill> Timeline::go_backward() {
-  context_.interrupted = false;
-  const Spot origin = present_->spot();
-  DebugPosition end = origin.position;
-  for (;;) {
-    const int index = last_before(end, false);
-    if (index < 0) {
+event::Result<Standstill> Timeline::go_backward(const Filter& filter) {
+  if (!filter && points_.watches.empty() && trail_.go_back_to(points_.breakpoints)) {
+    stand();
+    wire::DebugHit hit{};
+    hit.position = spot().position;
+    return Standstill{Standstill::Reason::kBreakpoint, hit};
+  }
+  const Spot origin = spot();
+  for (Spot end = origin;;) {
+    const Checkpoint* from = checkpoints_.last_before(end.position, false);
+    if (from == nullptr) {
       const auto arrived = seek_begin();
       if (!arrived) return arrived.error();
       return Standstill{Standstill::Reason::kBegin, {}};
     }
-    const DebugPosition begin = checkpoints_[static_cast<std::size_t>(index)].process->spot().position;
-    if (const auto gone = go_to(checkpoints_[static_cast<std::size_t>(index)]); !gone) return gone.error();
-    const auto stop = run(run_to(end, wire::kRunNoteHits), true);
-    if (!stop) return stop.error();
-    if (stop.value().reason == StopReason::kInterrupted) {
-      const auto back = seek(origin.position);
-      if (!back) return back.error();
-      return Standstill{Standstill::Reason::kInterrupted, {}};
-    }
-    if (stop.value().reason == StopReason::kDiverged) return standstill(stop.value());
-    const wire::DebugHit hit = stop.value().hit;
-    if (hit.position.event != kNoEvent) {
-      const auto arrived = seek(hit.position);
-      if (!arrived) return arrived.error();
-      return Standstill{
-          hit.reason == StopReason::kWatch ? Standstill::Reason::kWatch : Standstill::Reason::kBreakpoint,
-          hit};
-    }
+    const Spot begin = from->spot();
+    if (const auto gone = go_to(*from); !gone) return gone.error();
+    const auto found = search(end, filter);
+    if (!found) return found.error();
+    if (found.value().end == StopReason::kInterrupted) return give_up(origin);
+    if (found.value().end == StopReason::kDiverged) return standstill(stop_);
+    if (found.value().hit) return arrive(*found.value().hit);
     end = begin;
   }
 }
 
+/// The last hit from the present to before `end`. The present is somewhere there afterwards.
+event::Result<Timeline::Found> Timeline::search(const Spot& end, const Filter& filter) {
+  return filter ? search_each(end, filter) : search_last(end);
+}
+
+event::Result<Timeline::Found> Timeline::search_last(const Spot& end) {
+  wire::DebugRun run = run_to(end.position, wire::kRunNoteHits);
+  const std::uint64_t begin = present_->spot().total_ticks;
+  if (end.total_ticks > begin + 2 * kNearest) run.most_hits = kManyHits;
+  const auto stop = this->run(run, true);
+  if (!stop) return stop.error();
+  Found found;
+  found.end = stop.value().reason;
+  if (stop.value().hit.position.event != kNoEvent) found.hit = stop.value().hit;
+  if (found.end != StopReason::kHits) return found;
+
+  // They abound: most of this piece need not be looked at.
+  const Spot middle = present_->spot();
+  if (const auto added = add_checkpoint(); !added) return added.error();
+  if (const auto laid = lay_checkpoints(end); !laid) return laid.error();
+  for (Spot piece_end = end;;) {
+    const Checkpoint* from = checkpoints_.last_before(piece_end.position, false);
+    if (from == nullptr || before(from->spot().position, middle.position)) return found;
+    const Spot piece_begin = from->spot();
+    if (const auto gone = go_to(*from); !gone) return gone.error();
+    auto in_piece = search_last(piece_end);
+    if (!in_piece || in_piece.value().hit || in_piece.value().broken_off()) return in_piece;
+    piece_end = piece_begin;
+  }
+}
+
+event::Result<Timeline::Found> Timeline::search_each(const Spot& end, const Filter& filter) {
+  Found found;
+  wire::DebugRun run = run_to(end.position, wire::kRunContinue);  // what is right here counts
+  for (;;) {
+    const auto stop = this->run(run, true);
+    if (!stop) return stop.error();
+    found.end = stop.value().reason;
+    if (found.end != StopReason::kBreakpoint && found.end != StopReason::kWatch) return found;
+    if (filter(stop.value().hit)) found.hit = stop.value().hit;
+    run.flags &= ~wire::kRunContinue;
+  }
+}
+
+event::Result<Standstill> Timeline::arrive(const wire::DebugHit& hit) {
+  // A call is left backwards to whatever came before its end, which may be another thread.
+  const Spot after{hit.position, hit.total_ticks};
+  const auto arrived = hit.after_call != 0 ? back_from(after) : seek(hit.position);
+  if (!arrived) return arrived.error();
+  if (arrived.value().reason == Standstill::Reason::kInterrupted ||
+      arrived.value().reason == Standstill::Reason::kDiverged)
+    return arrived;
+  return Standstill{
+      hit.reason == StopReason::kWatch ? Standstill::Reason::kWatch : Standstill::Reason::kBreakpoint, hit};
+}
+
 event::Result<Standstill> Timeline::step_backward() {
-  context_.interrupted = false;
-  const Spot origin = present_->spot();
+  const std::uint32_t thread = stop_.thread;
+  for (int i = 0; i < kMostOfOthers; ++i) {
+    if (!trail_.at_begin()) {
+      trail_.step_back();
+      stand();
+    } else {
+      const Spot origin = spot();
+      const auto gone = back_from(origin);
+      if (!gone || gone.value().reason != Standstill::Reason::kStep) return gone;
+    }
+    if (stop_.thread == thread || interrupt_wanted()) break;
+    const auto& alive = threads();
+    if (std::none_of(alive.begin(), alive.end(), [&](const auto& t) { return t.number == thread; })) break;
+  }
+  return Standstill{Standstill::Reason::kStep, {}};
+}
+
+/// To the position before `origin`, whatever thread's that is.
+event::Result<Standstill> Timeline::back_from(const Spot& origin) {
   bool thorough = false;  // every instruction from the checkpoint on is looked at
   for (DebugPosition from = origin.position;;) {
-    const int index = last_before(from, false);
-    if (index < 0) {
+    const Checkpoint* checkpoint = checkpoints_.last_before(from, false);
+    if (checkpoint == nullptr) {
       const auto arrived = seek_begin();
       if (!arrived) return arrived.error();
       return Standstill{Standstill::Reason::kBegin, {}};
     }
-    const DebugPosition begin = checkpoints_[static_cast<std::size_t>(index)].process->spot().position;
-    if (const auto gone = go_to(checkpoints_[static_cast<std::size_t>(index)]); !gone) return gone.error();
-    // Checkpoints at growing distances: whoever goes one step back goes another.
-    for (std::uint64_t gap = origin.total_ticks - present_->spot().total_ticks; gap > kNearest * 2;
-         gap = origin.total_ticks - present_->spot().total_ticks) {
-      wire::DebugRun run = run_to(origin.position, 0);
-      run.budget = std::max(gap - std::max(gap / kFurtherBy, kNearest), std::uint64_t{1});
-      const auto stop = this->run(run, false);
-      if (!stop) return stop.error();
-      if (stop.value().reason != StopReason::kBudget) break;
-      if (const auto added = add_checkpoint(); !added) return added.error();
-    }
+    const DebugPosition begin = checkpoint->spot().position;
+    if (const auto gone = go_to(*checkpoint); !gone) return gone.error();
+    if (const auto laid = lay_checkpoints(origin); !laid) return laid.error();
     if (before(present_->spot().position, origin.position)) {
-      const auto stop =
-          run(run_to(origin.position, wire::kRunNotePrevious | (thorough ? wire::kRunStepAll : 0)), false);
+      const std::uint32_t flags = wire::kRunNotePrevious | (thorough ? wire::kRunStepAll : 0);
+      const auto stop = run(run_to(origin.position, flags), false);
       if (!stop) return stop.error();
+      if (stop.value().reason == StopReason::kInterrupted) return give_up(origin);
       if (stop.value().reason == StopReason::kDiverged) return standstill(stop.value());
+      if (stop.value().trail != 0 && key(stop.value().position) == key(origin.position)) {
+        auto entries = present_->trail();
+        if (!entries) return entries.error();
+        trail_.set(std::move(entries.value()));
+      }
+      if (!trail_.at_begin()) {
+        trail_.step_back();
+        stand();
+        return Standstill{Standstill::Reason::kStep, {}};
+      }
       if (stop.value().previous.event != kNoEvent) {
         const auto arrived = seek(stop.value().previous);
         if (!arrived) return arrived.error();

@@ -1,14 +1,19 @@
 // Going anywhere in a recorded run, forwards and backwards.
 //
 // The present is one process; checkpoints are forks of it, standing still. Going back means splitting a new
-// present off the nearest earlier checkpoint and running it forward. Functions block; interrupt() may come
-// from another thread.
+// present off the nearest earlier checkpoint and running it forward, to a point from which a trail leads
+// back: the last instructions with what they have overwritten. On the trail the process itself stands still
+// ahead. Functions block; interrupt() may come from another thread.
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <span>
 #include <vector>
 
+#include "server/session/checkpoints.h"
 #include "server/session/guest_process.h"
+#include "server/session/trail.h"
 
 namespace detrec::server {
 
@@ -19,23 +24,45 @@ struct Standstill {
   wire::DebugHit hit{};  ///< of kBreakpoint and kWatch
 };
 
+/// How to step forward.
+struct Step {
+  std::uint32_t thread = 0;                      ///< number of the one that steps; 0: whoever has the turn
+  std::uint64_t range_begin = 0, range_end = 0;  ///< not empty: until its pc leaves this
+};
+
 class Timeline {
  public:
+  /// Asked with the timeline standing at a breakpoint, or behind the access to what is watched: does it
+  /// count?
+  using Filter = std::function<bool(const wire::DebugHit&)>;
+
   /// Starts a replay, which stands before its first instruction.
   static event::Result<std::unique_ptr<Timeline>> start(const ReplayChannel& channel,
                                                         storage::TraceReader& reader, const Content& content);
   ~Timeline();
 
-  GuestProcess& present() { return *present_; }
-  Spot spot() const { return present_->spot(); }
-  /// The image that runs at the present position.
-  const ImageStart* image() const;
+  // The present
 
+  Spot spot() const;
+  /// The thread that has the turn here, and why it last stopped.
+  const wire::DebugStop& last_stop() const { return stop_; }
+  std::string message() const { return present_->message(); }
+  /// The image that runs here.
+  const ImageStart* image() const;
+  event::Result<std::size_t> read_memory(std::uint64_t address, std::span<std::uint8_t> out);
+  event::Result<wire::DebugRegisters> read_registers(std::uint32_t thread);
+  const std::vector<wire::DebugThread>& threads();
+  event::Result<std::vector<GuestProcess::Mapping>> mappings() { return present_->mappings(); }
+
+  // Motions. Each begins with begin_motion(), which may come earlier and from another thread.
+
+  void begin_motion() { context_.interrupted = false; }
   void set_points(std::vector<std::uint64_t> breakpoints, std::vector<wire::DebugWatch> watches);
 
   event::Result<Standstill> go_forward();
-  event::Result<Standstill> step_forward(std::uint64_t instructions = 1);
-  event::Result<Standstill> go_backward();
+  event::Result<Standstill> step_forward(const Step& step);
+  /// With `filter` every hit on the way is looked at; without, only the last one matters, which is faster.
+  event::Result<Standstill> go_backward(const Filter& filter);
   event::Result<Standstill> step_backward();
   /// The position, or the first one behind it that exists; kEnd when there is none.
   event::Result<Standstill> seek(const wire::DebugPosition& to);
@@ -54,27 +81,40 @@ class Timeline {
     std::uint64_t version = 0;
     std::vector<std::uint64_t> breakpoints;
     std::vector<wire::DebugWatch> watches;
+    bool empty() const { return breakpoints.empty() && watches.empty(); }
   };
-  struct Checkpoint {
-    std::unique_ptr<GuestProcess> process;
-    std::uint64_t points_version = 0;
+  /// Of a search in one piece of the past.
+  struct Found {
+    std::optional<wire::DebugHit> hit;  ///< the last one
+    wire::StopReason end = wire::StopReason::kLimit;
+    bool broken_off() const {
+      return end == wire::StopReason::kInterrupted || end == wire::StopReason::kDiverged;
+    }
   };
 
   event::Result<wire::DebugStop> run(wire::DebugRun run, bool with_points);
   event::Result<wire::DebugStop> run_with_checkpoints(wire::DebugRun run, bool with_points);
   event::Status send_points(bool with_points);
   event::Status add_checkpoint();
-  void thin_checkpoints();
+  event::Status lay_checkpoints(const Spot& before);
   event::Status go_to(const Checkpoint& checkpoint);
-  /// The last checkpoint before `position` (or at it, with `or_at`); index, -1: none.
-  int last_before(const wire::DebugPosition& position, bool or_at) const;
-  std::uint32_t free_slot() const;
+  event::Status leave_trail();
+  event::Result<Found> search(const Spot& end, const Filter& filter);
+  event::Result<Found> search_last(const Spot& end);
+  event::Result<Found> search_each(const Spot& end, const Filter& filter);
+  event::Result<Standstill> arrive(const wire::DebugHit& hit);
+  event::Result<Standstill> back_from(const Spot& origin);
+  event::Result<Standstill> give_up(const Spot& origin);
+  void stand();
 
   SessionContext context_;
   Points points_;
-  std::vector<Checkpoint> checkpoints_;  ///< by position; the first stands at the beginning
+  Checkpoints checkpoints_;
   std::unique_ptr<GuestProcess> present_;
   std::uint64_t present_points_ = 0;
+  Trail trail_;             ///< leads to where present_ stands
+  wire::DebugStop stop_{};  ///< of the process, or made up for a point on the trail
+  std::optional<std::vector<wire::DebugThread>> threads_;  ///< of present_, once asked for
 };
 
 }  // namespace detrec::server
