@@ -8,8 +8,10 @@
 #include <CLI/CLI.hpp>
 #include <cerrno>
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <ctime>
 #include <filesystem>
 #include <memory>
 
@@ -62,6 +64,37 @@ Result<Control> make_control() {
   if (!control.server.valid() || !control.engine.valid())
     return Error{kExitOwnFailure, std::strerror(errno), "the control socket's descriptor"};
   return control;
+}
+
+/// Threads that are created meanwhile leave every signal to the main thread, which passes them on to the
+/// program; what their own writes raise (SIGXFSZ, SIGPIPE) is an error there.
+class SignalsBlocked {
+ public:
+  SignalsBlocked() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~SignalsBlocked() {
+    sigset_t own;
+    sigemptyset(&own);
+    sigaddset(&own, SIGXFSZ);
+    const timespec at_once = {};
+    while (sigtimedwait(&own, nullptr, &at_once) > 0) continue;  // the write has failed, which is enough
+    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+  SignalsBlocked(const SignalsBlocked&) = delete;
+  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
+
+ private:
+  sigset_t before_;
+};
+
+event::Result<std::unique_ptr<storage::TraceWriter>> create_trace(const std::string& path,
+                                                                  const storage::RecordingInfo& info,
+                                                                  const storage::WriterOptions& options) {
+  const SignalsBlocked blocked;
+  return storage::TraceWriter::create(path, info, options);
 }
 
 std::string human_size(std::uintmax_t bytes) {
@@ -143,7 +176,7 @@ int execute(const RecordOptions& options) {
       options.trace.empty() ? new_trace_path(options.guest_command.front()).string() : options.trace;
   storage::WriterOptions writer_options;
   writer_options.replace_existing = !options.trace.empty();
-  auto writer = storage::TraceWriter::create(trace, describe_recording(options), writer_options);
+  auto writer = create_trace(trace, describe_recording(options), writer_options);
   if (!writer) return fail(writer.error());
 
   server::Recorder recorder(std::move(ring.value()), control.value().server.release(),

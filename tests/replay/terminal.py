@@ -166,15 +166,15 @@ class Test:
         self.replay(0, b"count 0", b"count 5")
 
     def interrupt_kills(self):
-        t = self.start("/bin/sleep", "100")
-        time.sleep(0.7)
+        t = self.start("/bin/sh", "-c", "echo ready; exec sleep 100")
+        t.expect(b"ready")
         t.send(b"\x03")
         assert t.finish() in (130, -2)
         self.replay(130)
 
     def hang_up(self):
-        t = self.start("/bin/sleep", "100")
-        time.sleep(0.7)
+        t = self.start("/bin/sh", "-c", "echo ready; exec sleep 100")
+        t.expect(b"ready")
         os.close(t.fd)
         _, status = os.waitpid(t.pid, 0)
         assert os.waitstatus_to_exitcode(status) in (129, -1), status
