@@ -39,13 +39,7 @@ struct InsnLengths {
   u16 cache : 12;
 };
 
-enum class SiteKind : u32 {
-  kLink,
-  kCallLink,  ///< the link at the end of a call's thunk; the next site, a kLink, is the call itself, its stub
-              ///< the thunk
-  kTick,
-  kExit,
-};
+enum class SiteKind : u32 { kLink, kTick, kExit };
 
 /// A place in generated code that enters the engine.
 struct Site {

@@ -50,15 +50,10 @@ BlockTranslator::BlockTranslator(CacheAddr at, CacheAddr cold, GuestAddr pc, Mod
       begin_(at),
       first_insn_(block_index().insn_count()) {}
 
-bool BlockTranslator::run(bool indirect_entry, FetchFault& fault, CallThunk* thunk) {
+bool BlockTranslator::run(bool indirect_entry, FetchFault& fault) {
   Insn insn;
   if (!reader_.decode_at(pc_, insn, fault)) return false;
   if (indirect_entry) entry_prefix(pc_);
-  if (thunk != nullptr) {
-    thunk->at = emit_.here();
-    store_return(thunk->return_pc);
-    if (thunk->counted) tick(start_);
-  }
   body_ = emit_.here();
   page_ = block_index().page(start_);
   for (;;) {
@@ -164,26 +159,18 @@ void BlockTranslator::finish() {
   emit_ticks_and_misses();
 }
 
-/// What the guest finds as return address: mov qword [rsp], imm32.
-void BlockTranslator::store_return(GuestAddr return_pc) {
-  emit_.byte(0x48), emit_.byte(0xc7), emit_.byte(0x04), emit_.byte(0x24);
-  emit_.imm32(static_cast<u32>(return_pc));
-}
-
 void BlockTranslator::emit_thunks() {
   for (int i = 0; i < thunk_count_; ++i) {
     const PendingThunk& t = thunks_[i];
-    CacheAddr at = emit_.here();
-    Emitter::patch_rel32(t.field, raw(at));
-    store_return(t.return_pc);
+    Emitter::patch_rel32(t.field, raw(emit_.here()));
+    emit_.byte(0x48), emit_.byte(0xc7), emit_.byte(0x04), emit_.byte(0x24);  // mov qword [rsp], imm32
+    emit_.imm32(static_cast<u32>(t.return_pc));
     if (t.indirect) {
       emit_.byte(0xff), emit_.byte(0xe1);  // jmp rcx
       continue;
     }
     if (t.counted) tick(t.target);
     link(t.target);
-    links_[link_count_ - 1].call = t.field;
-    links_[link_count_ - 1].thunk = at;
   }
 }
 
@@ -199,11 +186,6 @@ void BlockTranslator::emit_links() {
       continue;
     }
     block_index().site(site).stub = static_cast<u32>(raw(cold_.here()));
-    if (l.call != CacheAddr::kNone) {
-      block_index().site(site).kind = SiteKind::kCallLink;
-      block_index().add_site(
-          {l.target, static_cast<u32>(raw(l.call)), static_cast<u32>(raw(l.thunk)), 0, SiteKind::kLink});
-    }
     Emitter::patch_rel32(l.field, raw(cold_.here()));
     cold_.set_context32(offsetof(Context, exit_arg), site);
     cold_.jmp(address_of(dispatched() ? ::exit_resume : ::exit_link));

@@ -12,22 +12,15 @@ enum class Mode {
   kStep,      ///< one instruction, every way out goes through the dispatcher, not in the index
 };
 
-/// What stands between a call and its target: stores the return address that the guest sees, counts.
-struct CallThunk {
-  GuestAddr return_pc;
-  bool counted;
-  CacheAddr at = CacheAddr::kNone;  ///< where run() has put it
-};
-
 class BlockTranslator {
  public:
   /// `at`: where the block's body goes; `cold`: where its rarely executed stubs go, apart so that hot code
   /// stays dense.
   BlockTranslator(CacheAddr at, CacheAddr cold, GuestAddr pc, Mode mode);
 
-  /// Emits the block; with `indirect_entry` its first instruction gets an entry for indirect transfers, with
-  /// `thunk` one for that call. False with `fault` when there is no instruction at pc.
-  bool run(bool indirect_entry, FetchFault& fault, CallThunk* thunk = nullptr);
+  /// Emits the block; with `indirect_entry` its first instruction gets an entry for indirect transfers. False
+  /// with `fault` when there is no instruction at pc.
+  bool run(bool indirect_entry, FetchFault& fault);
 
   CacheAddr body() const { return body_; }
   CacheAddr entry() const { return entry_; }  ///< landing of the indirect entry
@@ -42,8 +35,6 @@ class BlockTranslator {
   struct PendingLink {
     CacheAddr field;
     GuestAddr target;
-    CacheAddr call = CacheAddr::kNone;  ///< of a thunk: the call's displacement
-    CacheAddr thunk = CacheAddr::kNone;
   };
   struct PendingTick {
     CacheAddr field;
@@ -100,7 +91,6 @@ class BlockTranslator {
   bool call_landing(GuestAddr return_pc);
 
   void finish();
-  void store_return(GuestAddr return_pc);
   void emit_thunks();
   bool short_loop(GuestAddr head) const;
   bool calls_since(GuestAddr head) const;

@@ -7,7 +7,7 @@ namespace detrec::guest::translate {
 void BlockTranslator::jcc(const Insn& insn) {
   GuestAddr target = branch_target(insn, pc_);
   if (target > pc_) {
-    links_[link_count_++] = {emit_.jcc(insn.cc, 0), target, CacheAddr::kNone, CacheAddr::kNone};
+    links_[link_count_++] = {emit_.jcc(insn.cc, 0), target};
     return;
   }
   CacheAddr skip = emit_.short_branch(static_cast<u8>(0x70 | (insn.cc ^ 1)));

@@ -43,9 +43,7 @@ void BlockTranslator::tick_through_rcx(GuestAddr target) {
   ticks_[tick_count_++] = {field, site, true};
 }
 
-void BlockTranslator::link(GuestAddr target) {
-  links_[link_count_++] = {emit_.jmp(0), target, CacheAddr::kNone, CacheAddr::kNone};
-}
+void BlockTranslator::link(GuestAddr target) { links_[link_count_++] = {emit_.jmp(0), target}; }
 
 void BlockTranslator::counted_link(GuestAddr target) {
   if (target > pc_) {

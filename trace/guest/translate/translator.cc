@@ -95,7 +95,7 @@ void use_huge_pages_when_large() {
 
 /// Translates the block at pc. kNone with `fault` when there is none.
 CacheAddr translate(Turn& turn, GuestAddr pc, bool indirect_entry_wanted, FetchFault& fault,
-                    CacheAddr* landing, CallThunk* thunk) {
+                    CacheAddr* landing) {
   flush_when_full(turn);
   use_huge_pages_when_large();
   i64 started = syscall::host_monotonic_ns();
@@ -104,7 +104,7 @@ CacheAddr translate(Turn& turn, GuestAddr pc, bool indirect_entry_wanted, FetchF
   if (mode == Mode::kNormal) protect_code_page(turn, pc);
   u64 begin = cache().next, cold_begin = cache().cold;
   BlockTranslator t(static_cast<CacheAddr>(begin), static_cast<CacheAddr>(cold_begin), pc, mode);
-  if (!t.run(indirect_entry_wanted, fault, mode == Mode::kNormal ? thunk : nullptr)) return CacheAddr::kNone;
+  if (!t.run(indirect_entry_wanted, fault)) return CacheAddr::kNone;
   take(t);
   Block* block = block_index().block_at(pc);
   if (mode == Mode::kNormal) {
@@ -160,7 +160,7 @@ CacheAddr body_of(Turn& turn, GuestAddr pc, FetchFault& fault) {
     if (unchanged(*block)) return static_cast<CacheAddr>(block->body);
     drop_block(*block);
   }
-  return translate(turn, pc, false, fault, nullptr, nullptr);
+  return translate(turn, pc, false, fault, nullptr);
 }
 
 CacheAddr indirect_entry(Turn& turn, GuestAddr pc, FetchFault& fault) {
@@ -174,7 +174,7 @@ CacheAddr indirect_entry(Turn& turn, GuestAddr pc, FetchFault& fault) {
   CacheAddr landing = CacheAddr::kNone;
   if (mode_for(pc) == Mode::kVolatile) return body_of(turn, pc, fault);  // never entered without a check
   if (body == CacheAddr::kNone) {
-    body = translate(turn, pc, true, fault, &landing, nullptr);
+    body = translate(turn, pc, true, fault, &landing);
     if (body == CacheAddr::kNone) return body;
   } else {
     BlockTranslator t(static_cast<CacheAddr>(cache().next), static_cast<CacheAddr>(cache().cold), pc,
@@ -236,39 +236,15 @@ CacheAddr step_code(Turn& turn, GuestAddr pc, FetchFault& fault) {
   return t.body();
 }
 
-namespace {
-/// The thunk in front of whose jump a kCallLink stands.
-CallThunk thunk_of(const Site& site) {
-  constexpr u32 kStoreLength = 8;  // mov qword [rsp], imm32
-  u32 thunk = block_index().site(static_cast<u32>(&site - &block_index().site(0)) + 1).stub;
-  u32 return_pc;
-  memcpy(&return_pc, reinterpret_cast<const void*>(thunk + 4ull), sizeof return_pc);
-  bool counted = site.cache - 1 != thunk + kStoreLength;
-  return {return_pc, counted};
-}
-
-void bind(u32 index, CacheAddr to) {
-  Emitter::patch_rel32(static_cast<CacheAddr>(block_index().site(index).cache), raw(to));
-  block_index().add_incoming(index);
-}
-}  // namespace
-
 CacheAddr follow_link(Turn& turn, u32 index, FetchFault& fault) {
   u64 before = epoch();
-  Site site = block_index().site(index);
-  CallThunk thunk{};
-  CacheAddr body;
-  if (site.kind == SiteKind::kCallLink && block_index().block_at(site.pc) == nullptr &&
-      block_index().find(site.pc) == CacheAddr::kNone) {
-    // The first caller of new code gets its thunk in front of it, and so calls without a jump on the way.
-    thunk = thunk_of(block_index().site(index));
-    body = translate(turn, site.pc, false, fault, nullptr, &thunk);
-  } else {
-    body = body_of(turn, site.pc, fault);
-  }
-  if (body == CacheAddr::kNone || epoch() != before || mode_for(site.pc) == Mode::kVolatile) return body;
-  bind(index, body);
-  if (thunk.at != CacheAddr::kNone) bind(index + 1, thunk.at);
+  GuestAddr pc = block_index().site(index).pc;
+  CacheAddr body = body_of(turn, pc, fault);
+  if (body == CacheAddr::kNone || epoch() != before) return body;
+  if (mode_for(pc) == Mode::kVolatile) return body;
+  Site& site = block_index().site(index);
+  Emitter::patch_rel32(static_cast<CacheAddr>(site.cache), raw(body));
+  block_index().add_incoming(index);
   return body;
 }
 
