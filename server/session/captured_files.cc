@@ -21,19 +21,24 @@ CapturedFiles::CapturedFiles(storage::TraceReader& reader) : reader_(reader) {
 }
 
 /// The trace knows files by what their names led to. A debugger may come by a symbolic link of the recorded
-/// machine
-/// (/lib64/ld-linux-x86-64.so.2): then the name's last part decides, and of several the one that has most in
-/// common.
+/// machine (/lib64/ld-linux-x86-64.so.2, libstdc++.so.6): then the name's last part decides, which a version
+/// may follow, and of several the one that has most in common.
 const storage::Capture* CapturedFiles::find(const std::string& path) const {
-  const std::string normal = std::filesystem::path(path).lexically_normal().string();
-  if (const auto exact = by_path_.find(normal); exact != by_path_.end()) return &exact->second;
-  const std::string name = std::filesystem::path(normal).filename().string();
+  const std::filesystem::path normal = std::filesystem::path(path).lexically_normal();
+  if (const auto exact = by_path_.find(normal.string()); exact != by_path_.end()) return &exact->second;
+  const std::string name = normal.filename().string();
+  if (name.empty()) return nullptr;
+  const std::string folder = normal.parent_path().string();
   const storage::Capture* best = nullptr;
   std::size_t most = 0;
   for (const auto& [captured, capture] : by_path_) {
-    if (name.empty() || std::filesystem::path(captured).filename() != name) continue;
-    const auto ends = std::mismatch(captured.rbegin(), captured.rend(), normal.rbegin(), normal.rend());
-    const auto common = static_cast<std::size_t>(ends.first - captured.rbegin());
+    const std::filesystem::path other(captured);
+    const std::string other_name = other.filename().string(), other_folder = other.parent_path().string();
+    const bool same = other_name == name;
+    if (!same && !(other_name.starts_with(name + ".") && name.find(".so") != std::string::npos)) continue;
+    const auto ends =
+        std::mismatch(other_folder.rbegin(), other_folder.rend(), folder.rbegin(), folder.rend());
+    const auto common = static_cast<std::size_t>(ends.first - other_folder.rbegin()) * 2 + (same ? 2 : 1);
     if (common > most) most = common, best = &capture;
   }
   return best;

@@ -278,7 +278,6 @@ void at_signal(Turn& turn, const SignalInfo& info) {
   // A fault prevents the access; another signal comes after it.
   DebugPosition here = position(turn);
   settle_pending(turn, here);
-  finish_step(turn, here);
   pending.any = false;
   while (at_limit(position(turn))) stop(turn, StopReason::kLimit);
   if (!flag(wire::kRunPassSignals)) {

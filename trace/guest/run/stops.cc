@@ -88,9 +88,12 @@ bool at_replayed_stop(Turn& turn, u64 used) {
                     "the program has gone on beyond the tick of the next event: %s at %lu ticks, pc 0x%lx",
                     events::kind_name(event.kind), event.ticks, event.pc);
   bool interrupted = interrupts(event), reached = used == event.ticks;
+  u64 allotted_until = c.tick_deadline;
   s.to_event = plan.step || (interrupted && reached && c.regs.pc != event.pc);
   c.tick_deadline = interrupted && !reached ? event.ticks : event.ticks + 1;
   if (plan.deadline < c.tick_deadline) c.tick_deadline = plan.deadline;
+  // A debugger may want an earlier stop than before.
+  if (c.tick_deadline < allotted_until) allot_ticks(c);
   if (!interrupted || !reached || c.regs.pc != event.pc || event.kind != wire::EventKind::kTurn) return false;
   pass_turn(turn);
   return true;

@@ -1,0 +1,43 @@
+/* A fault with a handler, timers, a signal to itself, and a crash at the end. */
+#include <setjmp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/time.h>
+
+static sigjmp_buf back;
+volatile int faults, alarms, asked;
+volatile long work;
+
+static void on_fault(int number) {
+  (void)number;
+  ++faults;  // in fault handler
+  siglongjmp(back, 1);
+}
+static void on_alarm(int number) {
+  (void)number;
+  ++alarms;  // in alarm handler
+}
+static void on_asked(int number) {
+  (void)number;
+  ++asked;  // in asked handler
+}
+
+int main(int argc, char **argv) {
+  signal(SIGSEGV, on_fault);
+  signal(SIGALRM, on_alarm);
+  signal(SIGUSR1, on_asked);
+  if (sigsetjmp(back, 1) == 0) *(volatile int *)16 = 1;  // fault
+  raise(SIGUSR1);                                        // raise
+  struct itimerval often = {{0, 2000}, {0, 2000}};
+  setitimer(ITIMER_REAL, &often, NULL);
+  while (alarms < 3) ++work;  // busy
+  memset(&often, 0, sizeof often);
+  setitimer(ITIMER_REAL, &often, NULL);
+  printf("%d %d %d\n", faults, alarms, asked);
+  if (argc > 1 && strcmp(argv[1], "crash") == 0) {
+    signal(SIGSEGV, SIG_DFL);
+    *(volatile int *)32 = 2;  // crash
+  }
+  return 0;
+}
