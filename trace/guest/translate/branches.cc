@@ -108,16 +108,21 @@ bool BlockTranslator::indirect(const Insn& insn) {
   u32 site = block_index().add_site({next, 0, insn.length, 0, SiteKind::kExit});
   auto exit = is_call ? ::exit_indirect_call : ::exit_indirect_jmp;
   emit_.store_context(kRcx, offsetof(Context, spill_rcx));
-  load_target(insn);
-  emit_.store_context(kRcx, offsetof(Context, target));
+  // A target in a register is looked up from there, so that the way to the jump is short when it was not
+  // foreseen.
+  Reg target =
+      explicit_mem(insn) == nullptr ? static_cast<Reg>((insn.modrm & 7) | (insn.rex & 1) << 3) : kRcx;
+  if (target == kRsp) target = kRcx;  // no index
+  if (target == kRcx) load_target(insn);
+  emit_.store_context(target, offsetof(Context, target));
   if (mode_ == Mode::kStep) {
     misses_[miss_count_++] = {emit_.jmp(0), exit, site};
     return false;
   }
   emit_.load_context32(kRcx, offsetof(Context, target) + 4);
   emit_.check_upper_half();
-  emit_.load_context(kRcx, offsetof(Context, target));
-  emit_.look_up_landing();
+  if (target == kRcx) emit_.load_context(kRcx, offsetof(Context, target));
+  emit_.look_up_landing(target);
   misses_[miss_count_++] = {emit_.jrcxz_far(), exit, site};
   emit_.byte(0x48), emit_.byte(0x8d), emit_.byte(0x49), emit_.byte(kLandingLength);  // lea rcx, [rcx+9]
   if (!is_call) {

@@ -108,8 +108,9 @@ class Emitter {
     byte(0x0f), byte(0xb6), byte(0x0c), byte(0xcd);  // movzx ecx, byte [rcx*8 + disp32]
     imm32(static_cast<u32>(kCheckByte));
   }
-  void look_up_landing() {
-    byte(0x8b), byte(0x0c), byte(0x8d);  // mov ecx, [rcx*4 + disp32]
+  void look_up_landing(Reg target = kRcx) {  // mov ecx, [target*4 + disp32]
+    if (target >= 8) byte(0x42);
+    byte(0x8b), byte(0x0c), byte(static_cast<u8>(0x85 | (target & 7) << 3));
     imm32(static_cast<u32>(kTableBase));
   }
 

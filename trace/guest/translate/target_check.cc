@@ -28,20 +28,44 @@ void close_pages(u64 begin, u64 end) {
   if (failed(r)) DETREC_PANIC("cannot protect the engine's memory at 0x%lx: error %ld", begin, -r);
 }
 
+bool same_bytes(u64 at, const u8* bytes, u64 n) {
+  return memcmp(reinterpret_cast<const void*>(at), bytes, n) == 0;
+}
+
+/// Length of the look-up (mov ecx, [r*4 + table]) at `at`; 0 when there is none.
+u64 look_up_length(u64 at) {
+  for (Reg r = 0; r < 16; ++r) {
+    u8 expected[kMaxInsnLength];
+    Emitter e(expected);
+    e.look_up_landing(r);
+    u64 length = raw(e.here()) - raw(Emitter(expected).here());
+    if (r != kRsp && same_bytes(at, expected, length)) return length;
+  }
+  return 0;
+}
+
 /// Where the look-up at `at` goes when there is no entry: its jrcxz leads to a jump out of line.
 u64 miss_target(u64 at) {
-  u64 jrcxz = at + kLookUpLength;
+  u64 jrcxz = at + look_up_length(at);
   u64 jump = jrcxz + 2 + *reinterpret_cast<const u8*>(jrcxz + 1);
   return jump + kJumpLength + static_cast<u64>(static_cast<i64>(read32(jump + 1)));
 }
 
-// Between check and look-up the whole target is loaded, a return's from the stack.
-constexpr u64 kLoadLength = 4, kContextLoadLength = 8;
-bool loads_from_stack(u64 at) { return read32(at) == 0x240c8b48; }  // mov rcx, [rsp]
-u64 look_up_after(u64 load) { return load + (loads_from_stack(load) ? kLoadLength : kContextLoadLength); }
+// Between check and look-up the whole target may be loaded: mov rcx, [rsp] or mov rcx, [context].
+constexpr i32 kLoadFromStack = 0x240c8b48, kLoadFromContext = 0x250c8b48;
+constexpr u64 kStackLoadLength = 4, kContextLoadLength = 8;
+u64 look_up_after(u64 check) {
+  u64 load = check + kCheckLength;
+  i32 code = read32(load);
+  return load + (code == kLoadFromStack     ? kStackLoadLength
+                 : code == kLoadFromContext ? kContextLoadLength
+                                            : 0);
+}
 u64 check_before(u64 look_up) {
-  u64 load = look_up - (loads_from_stack(look_up - kLoadLength) ? kLoadLength : kContextLoadLength);
-  return load - kCheckLength;
+  u64 load = read32(look_up - kStackLoadLength) == kLoadFromStack       ? kStackLoadLength
+             : read32(look_up - kContextLoadLength) == kLoadFromContext ? kContextLoadLength
+                                                                        : 0;
+  return look_up - load - kCheckLength;
 }
 
 }  // namespace
@@ -55,14 +79,13 @@ void open_check_gaps() {
 }
 
 bool widen_target_check(u64 host_pc) {
-  u8 check[kCheckLength], look_up[kLookUpLength];
+  u8 check[kCheckLength];
   Emitter(check).check_upper_half();
-  Emitter(look_up).look_up_landing();
-  bool at_look_up = memcmp(reinterpret_cast<const void*>(host_pc), look_up, sizeof look_up) == 0;
-  if (!at_look_up && memcmp(reinterpret_cast<const void*>(host_pc), check, sizeof check) != 0) return false;
+  bool at_look_up = look_up_length(host_pc) != 0;
+  if (!at_look_up && !same_bytes(host_pc, check, sizeof check)) return false;
   u64 at = at_look_up ? check_before(host_pc) : host_pc;
   u64 after = at + kCheckLength;
-  u64 miss = miss_target(look_up_after(after));
+  u64 miss = miss_target(look_up_after(at));
   Emitter site(static_cast<CacheAddr>(at));
   if (*reinterpret_cast<const u8*>(at) == kJump) {
     site.jmp(miss);  // not even the upper half told: never look up here again

@@ -9,10 +9,11 @@
 //     mov rcx, [target]
 //     mov ecx, [rcx * 4 + kTableBase]
 //
-// and any other faults. The 256 KiB behind the byte are kept empty for targets in user space. Of targets that
-// are no addresses at all some would hit the table; their look-up, with all 64 bits, faults instead, save for
-// those that differ from a low one in the top two bits only: two holes in the table, where no code can be,
-// stop them.
+// (the third not where the target is in another register, which then is the index of the fourth) and any
+// other faults. The 256 KiB behind the byte are kept empty for targets in user space. Of targets that are no
+// addresses at all some would hit the table; their look-up, with all 64 bits, faults instead, save for those
+// that differ from a low one in the top two bits only: two holes in the table, where no code can be, stop
+// them.
 //
 // The fault is nothing to the guest. It changes the site, for good, to one that asks with a branch: such
 // sites are those that lead to code of just-in-time compilers, and they must not fault every time.
@@ -28,8 +29,8 @@ inline constexpr u64 kCheckGap = 0x8000 * 8;
 inline constexpr u64 kCheckPage = kCacheEnd - kCheckGap - kPageSize;
 inline constexpr u64 kCheckByte = kCheckPage + kPageSize - 8;
 
-/// Lengths of the check's second and the look-up's last instruction.
-inline constexpr u64 kCheckLength = 8, kLookUpLength = 7;
+/// Length of the check's second instruction.
+inline constexpr u64 kCheckLength = 8;
 
 /// Opens the gap and the holes, once the cache and the table are mapped.
 void open_check_gaps();
