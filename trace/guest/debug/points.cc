@@ -14,13 +14,15 @@ namespace {
 
 constexpr u64 kMostBreakpoints = wire::kTransferBytes / sizeof(u64);
 constexpr u64 kMostWatches = wire::kTransferBytes / sizeof(wire::DebugWatch);
-constexpr u64 kWidest = 64;  // bytes an access that the filter decides about touches at most
+// One filter for each power of two: neighbours of what is watched are accessed a lot.
+constexpr u32 kFilters = 7;
+static_assert(1u << (kFilters - 1) == kWidestAccess);
 
 u64 breakpoints[kMostBreakpoints];  // sorted
 u64 breakpoint_count = 0;
 wire::DebugWatch watches[kMostWatches];
 u64 watch_count = 0;
-alignas(64) u8 filter[kFilterBytes];
+alignas(64) u8 filters[kFilters][kFilterBytes];
 
 /// Index of the first breakpoint that is not below `pc`.
 u64 lower_bound(const u64* begin, u64 count, u64 pc) {
@@ -138,10 +140,13 @@ SysResult set_watchpoints(Turn& turn, const wire::DebugWatch* wanted, u64 count)
   bool before = has_watchpoints();
   memcpy(watches, wanted, count * sizeof(wire::DebugWatch));
   watch_count = count;
-  memset(filter, 0, sizeof filter);
-  for (u64 i = 0; i < count; ++i) {
-    u64 bytes = watches[i].bytes + kWidest - 1 < kFilterBytes ? watches[i].bytes + kWidest - 1 : kFilterBytes;
-    for (u64 k = 0; k < bytes; ++k) filter[(watches[i].address - (kWidest - 1) + k) % kFilterBytes] = 1;
+  if (before || has_watchpoints()) memset(filters, 0, sizeof filters);
+  for (u32 f = 0; f < kFilters; ++f) {
+    u64 reach = (1u << f) - 1;
+    for (u64 i = 0; i < count; ++i) {
+      u64 bytes = watches[i].bytes + reach < kFilterBytes ? watches[i].bytes + reach : kFilterBytes;
+      for (u64 k = 0; k < bytes; ++k) filters[f][(watches[i].address - reach + k) % kFilterBytes] = 1;
+    }
   }
   if (before != has_watchpoints()) translate::flush(turn);
   return 0;
@@ -149,7 +154,11 @@ SysResult set_watchpoints(Turn& turn, const wire::DebugWatch* wanted, u64 count)
 
 bool has_watchpoints() { return watch_count != 0; }
 
-const u8* watch_filter() { return filter; }
+const u8* watch_filter(u32 size) {
+  u32 f = 0;
+  while (1u << f < size) ++f;
+  return filters[f];
+}
 
 WatchedAccess watched_access(Turn& turn) {
   translate::CodeReader reader(turn.regs().pc);

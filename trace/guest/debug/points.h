@@ -24,10 +24,11 @@ WatchedAccess watched_access(Turn& turn);
 /// The same for memory that the engine writes.
 WatchedAccess watched_write(GuestAddr begin, GuestAddr end);
 
-/// A byte for each value of the low 16 bits of an address: not 0 where an access of up to 64 bytes that
-/// begins there may touch watched memory. Generated code asks it before each access while there are
-/// watchpoints.
+/// A byte for each value of the low 16 bits of an address: not 0 where an access of `size` bytes (up to
+/// kWidestAccess) that begins there may touch watched memory. Generated code asks it before each access while
+/// there are watchpoints.
 inline constexpr u64 kFilterBytes = 64 * 1024;
-const u8* watch_filter();
+inline constexpr u32 kWidestAccess = 64;
+const u8* watch_filter(u32 size);
 
 }  // namespace detrec::guest::debug

@@ -12,12 +12,11 @@ namespace {
 /// Accesses that the filter can decide about: one address, known without the segment's base, and no wider
 /// than the filter allows for.
 bool has_simple_address(const Insn& insn, const MemOperand& mem) {
-  constexpr u32 kWidest = 64;
   bool one_place = mem.kind == MemKind::kExplicit || mem.kind == MemKind::kStack ||
                    mem.kind == MemKind::kMoffs || mem.kind == MemKind::kRegister ||
                    mem.kind == MemKind::kStringSrc || mem.kind == MemKind::kStringDst;
   return one_place && insn.rep == Rep::kNone && !insn.is_bit_string && !mem.vsib &&
-         mem.segment == Segment::kNone && mem.size != 0 && mem.size <= kWidest;
+         mem.segment == Segment::kNone && mem.size != 0 && mem.size <= debug::kWidestAccess;
 }
 
 }  // namespace
@@ -36,7 +35,7 @@ void BlockTranslator::debug_checks(const Insn& insn) {
     constexpr u8 kJrcxz = 0xe3;
     emit_.bytes(kMovzxCx, sizeof kMovzxCx);
     emit_.bytes(kMovzxFilter, sizeof kMovzxFilter);
-    emit_.imm32(static_cast<u32>(reinterpret_cast<u64>(debug::watch_filter())));
+    emit_.imm32(static_cast<u32>(reinterpret_cast<u64>(debug::watch_filter(mem.size))));
     CacheAddr not_watched = emit_.short_branch(kJrcxz);
     emit_.load_context(kRcx, offsetof(Context, spill_rcx));
     exit_with_site(::exit_resume, pc_);

@@ -2,9 +2,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-unsigned long result = 1;
-unsigned long last;
-unsigned long often;
+volatile unsigned long result = 1;
+volatile unsigned long last;
+volatile unsigned long often;
 
 __attribute__((noinline)) static unsigned long mix(unsigned long x) { return x * 6364136223846793005ul + 1442695040888963407ul; }
 
