@@ -1,5 +1,6 @@
 // Indirect transfers whose target has the low half of good code under an upper half that makes it another
 // address, or none: each must fault as the processor has it, and the same site must work again afterwards.
+// @recorded-part: child processes are not recorded
 #include <setjmp.h>
 #include <signal.h>
 #include <sys/wait.h>
