@@ -50,7 +50,7 @@ def unescape(text):
 
 
 class Exactness(ReplayTest):
-    def walk(self, source, *flags, args=(), most=4000):
+    def walk(self, source, *flags, args=(), most=1200):
         """Steps forward from main, then backward; compares."""
         program, trace = recording(source, *flags, args=args)
         with Client(trace) as client:
@@ -85,24 +85,34 @@ class Exactness(ReplayTest):
         self.walk("steps.c", "-O0")
 
     def test_optimised(self):
-        self.walk("steps.c", "-O1", most=2500)
+        self.walk("steps.c", "-O1", most=1000)
 
     def test_threads(self):
         program, trace = recording("threads.c")
         with Client(trace) as client:
             base = to_main(client, program)
-            reply = client.move("vCont;c", [(0, base + symbol(program, "player")[0], 1)])
+            reply = client.move("vCont;c", [(2, base + symbol(program, "turn")[0], 4)])
             # One thread, with the others' turns between its instructions.
             thread = reply.split("thread:")[1].split(";")[0]
-            forward = self.there_and_back(client, 1200, "vCont;s:" + thread)
-            self.assertGreater(len({position[0] for position, _ in forward}), 3)
+            step, event = "vCont;s:" + thread, client.when()[0]
+            for _ in range(6000):
+                client.ask(step)
+                if client.when()[0] > event + 1:
+                    break
+            for _ in range(300):
+                client.ask("bs")
+            forward = self.there_and_back(client, 700, step)
+            self.assertGreater(len({position[0] for position, _ in forward}), 1)
 
     def test_signals(self):
         program, trace = recording("signals.c")
         with Client(trace) as client:
             base = to_main(client, program)
             handler = base + symbol(program, "on_fault")[0]
-            forward = self.there_and_back(client, 3000)
+            self.assertTrue(client.ask("vCont;c").startswith("T0b"))
+            for _ in range(30):
+                client.ask("bs")
+            forward = self.there_and_back(client, 700)
             self.assertIn(handler, [position[2] for position, _ in forward])
 
     def test_alarm_in_a_loop(self):
@@ -115,14 +125,14 @@ class Exactness(ReplayTest):
             self.assertEqual(client.pc(), handler)
             for _ in range(300):
                 client.ask("bs")
-            forward = self.there_and_back(client, 900)
+            forward = self.there_and_back(client, 700)
             self.assertIn(handler, [position[2] for position, _ in forward])
 
     def test_seek(self):
         program, trace = recording("steps.c", "-O0")
         with Client(trace) as client:
             to_main(client, program)
-            forward = self.there_and_back(client, 2000)
+            forward = self.there_and_back(client, 1200)
             chance = random.Random(1)
             for expected in chance.choices(forward, k=40):
                 self.assertEqual(client.seek(expected[0]), expected[0])
@@ -132,7 +142,7 @@ class Exactness(ReplayTest):
         program, trace = recording("steps.c", "-O0")
         with Client(trace) as client:
             base = to_main(client, program)
-            forward = self.there_and_back(client, 2500)
+            forward = self.there_and_back(client, 1200)
             chance = random.Random(2)
             square = base + symbol(program, "square")[0]
             counter = base + symbol(program, "counter")[0]
@@ -144,7 +154,7 @@ class Exactness(ReplayTest):
             at = len(forward) // 2
             client.seek(forward[at][0])
             done = {}
-            for _ in range(250):
+            for _ in range(150):
                 move = chance.choice(["s", "s", "bs", "bs", "bs", "c", "bc", "watch", "bwatch"])
                 new = at
                 if move == "s" and at + 1 < len(forward):
@@ -185,7 +195,7 @@ class Exactness(ReplayTest):
             stack = int.from_bytes(bytes.fromhex(client.ask("p7")), "little") - 512
             look = lambda: (client.memory(table, 4096), client.memory(stack, 1024))
             forward = []
-            for _ in range(1500):
+            for _ in range(800):
                 forward.append((client.when(), look()))
                 client.stepi()
             for expected in reversed(forward):
