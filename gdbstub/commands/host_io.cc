@@ -113,8 +113,9 @@ Reply pread(Session& session, Cursor args) {
   if (!count || !args.take(',')) return failed(EINVAL);
   const auto offset = args.number();
   if (!offset || !args.at_end()) return failed(EINVAL);
-  // Room for "F<count>;".
-  constexpr std::size_t kLimit = packet::kMaxPacket - 32;
+  // gdb asks for as much as a packet holds even where it wants one header, and takes half a second for it.
+  constexpr std::size_t kLimit = 16 * 1024;
+  static_assert(kLimit + 32 <= packet::kMaxPacket);  // "F<count>;"
   const auto bytes = session.client().files.pread(*fd, *offset, std::min<std::uint64_t>(*count, kLimit));
   if (!bytes) return failed(bytes.error().code);
   std::size_t used = 0;
