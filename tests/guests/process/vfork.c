@@ -1,14 +1,17 @@
 // vfork: the child borrows the parent's memory until it exits or executes; the parent waits for that.
 // @recorded-differs: a child process shares no memory with a recorded one
 // @recorded-part: child processes are not recorded
+#include <fcntl.h>
 #include <sys/wait.h>
 
 #include "guest.h"
 
+enum { GATE = 50 };  // a descriptor that the executed image waits at
+
 int main(int argc, char** argv) {
   if (argc > 1) {
-    usleep(10000);
-    return 17;
+    char nothing;
+    return read(GATE, &nothing, 1) == 0 ? 17 : 18;  // once the parent has closed its end
   }
   volatile int shared = 1;
   fflush(stdout);
@@ -23,6 +26,8 @@ int main(int argc, char** argv) {
   EXPECT_EQ(waitpid(child, &status, 0), child);
   EXPECT_EQ(status, 3 << 8);
   for (volatile int i = 0; i < 20; i++) {
+    int gate[2];
+    REQUIRE(pipe2(gate, O_CLOEXEC) == 0 && dup2(gate[0], GATE) == GATE);
     child = vfork();
     if (child == 0) {
       shared = 6;
@@ -31,6 +36,8 @@ int main(int argc, char** argv) {
     }
     EXPECT_EQ(shared, 6);
     EXPECT_EQ(waitpid(child, &status, WNOHANG), 0);  // it runs now, and we too
+    close(gate[0]);
+    close(gate[1]);  // which it waits for
     EXPECT_EQ(waitpid(child, &status, 0), child);
     EXPECT_EQ(status, 17 << 8);
   }
