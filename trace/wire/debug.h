@@ -7,6 +7,7 @@
 // process begins by standing still before its first instruction, with request 0 answered.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 
 #include "trace/wire/channel.h"
@@ -16,9 +17,10 @@ namespace detrec::wire {
 inline constexpr std::uint32_t kTransferBytes = 64 * 1024;
 inline constexpr std::uint32_t kDebugSlots = 64;
 
-/// docs/positions.md
+/// docs/positions.md: compares in the order of time.
 struct DebugPosition {
   std::uint64_t event, ticks, pc;
+  friend auto operator<=>(const DebugPosition&, const DebugPosition&) = default;
 };
 
 enum class DebugCommand : std::uint32_t {
@@ -32,7 +34,6 @@ enum class DebugCommand : std::uint32_t {
   kCheckpoint,      ///< args: slot; a copy of the process takes it and stands still there; result: its pid
   kReadTrail,       ///< args: index, 0 being the oldest; `transfer`: DebugTrailEntry; result: how many
   kReadVectors,     ///< args: DebugTrailEntry::vectors; `transfer`: as DebugRegisters::xsave
-  kEnd,             ///< the process ends; there is no answer
 };
 
 enum class StopReason : std::uint32_t {

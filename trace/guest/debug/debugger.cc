@@ -9,7 +9,9 @@
 #include "trace/guest/debug/trail.h"
 #include "trace/guest/events/divergence.h"
 #include "trace/guest/process.h"
+#include "trace/guest/run/accounts.h"
 #include "trace/guest/run/stops.h"
+#include "trace/guest/run/threads.h"
 #include "trace/guest/run/ticks.h"
 
 namespace detrec::guest::debug {
@@ -45,23 +47,7 @@ struct Run {
 constinit Run run{};
 constinit Pending pending{};
 
-bool same(const DebugPosition& a, const DebugPosition& b) {
-  return a.event == b.event && a.ticks == b.ticks && a.pc == b.pc;
-}
-bool before(const DebugPosition& a, const DebugPosition& b) {
-  if (a.event != b.event) return a.event < b.event;
-  if (a.ticks != b.ticks) return a.ticks < b.ticks;
-  return a.pc < b.pc;
-}
-
 DebugPosition position(Turn& turn) { return {process().launch->events_taken, turn.ticks(), turn.regs().pc}; }
-
-u64 total_ticks(Turn& turn) {
-  u64 sum = process().launch->ended_ticks;
-  for (const Thread* t = process().threads; t != nullptr; t = t->next)
-    sum += t == &turn.thread() ? turn.ticks() : t->saved_tick_base;
-  return sum;
-}
 
 bool flag(u32 f) { return (mailbox().run.flags & f) != 0; }
 
@@ -72,7 +58,7 @@ void begin_run(Turn& turn) {
   pending.any = false;
   run.last = position(turn);
   run.steps_left = box.run.steps;
-  run.budget_end = box.run.budget != 0 ? total_ticks(turn) + box.run.budget : kNone;
+  run.budget_end = box.run.budget != 0 ? run::total_ticks(turn) + box.run.budget : kNone;
   if (flag(wire::kRunContinue)) return;
   run.start = run.last;
   box.stop.hit.position.event = kNone;
@@ -88,7 +74,7 @@ void stop(Turn& turn, StopReason reason) {
   s.tid = turn.thread().tid;
   s.pid = turn.thread().pid;
   s.position = position(turn);
-  s.total_ticks = total_ticks(turn);
+  s.total_ticks = run::total_ticks(turn);
   s.trail = trail_length(turn, s.position);
   mailbox().interrupt = 0;
   run::settle_flags(turn.regs());
@@ -111,7 +97,8 @@ bool meet(Turn& turn, const wire::DebugHit& hit) {
 
 void set_pending(Turn& turn, const WatchedAccess& access) {
   pending.any = true;
-  pending.hit = {position(turn), StopReason::kWatch, access.kind, access.address, 0, 0, total_ticks(turn)};
+  pending.hit = {position(turn),        StopReason::kWatch, access.kind, access.address, 0, 0,
+                 run::total_ticks(turn)};
   pending.begin = access.begin;
   pending.bytes = access.end - access.begin <= sizeof pending.old ? access.end - access.begin : 0;
   if (!read_guest(pending.old, pending.begin, pending.bytes)) pending.bytes = 0;
@@ -127,7 +114,7 @@ bool pending_counts() {
 
 /// The access that was under way is done. True when it has stopped for it.
 bool settle_pending(Turn& turn, const DebugPosition& here) {
-  if (!pending.any || same(here, run.last)) return false;
+  if (!pending.any || here == run.last) return false;
   pending.any = false;
   if (!pending_counts()) return false;
   if (pending.hit.after_call != 0) pending.hit.position = here;
@@ -137,20 +124,14 @@ bool settle_pending(Turn& turn, const DebugPosition& here) {
 /// Breakpoints and watchpoints at `here`. True when it has stopped.
 bool meet_points(Turn& turn, const DebugPosition& here) {
   if (flag(wire::kRunIgnorePoints)) return false;
-  bool at_start = same(here, run.start) && !flag(wire::kRunNoteHits);
-  bool again = run.stepped && same(here, run.last);  // it has been met already
+  bool at_start = here == run.start && !flag(wire::kRunNoteHits);
+  bool again = run.stepped && here == run.last;  // it has been met already
   if (!at_start && !again && is_breakpoint(here.pc) &&
-      meet(turn, {here, StopReason::kBreakpoint, {}, 0, 0, 0, total_ticks(turn)}))
+      meet(turn, {here, StopReason::kBreakpoint, {}, 0, 0, 0, run::total_ticks(turn)}))
     return true;
   if (!has_watchpoints()) return false;
   if (WatchedAccess access = watched_access(turn); access.any) set_pending(turn, access);
   return false;
-}
-
-bool thread_lives(u32 number) {
-  const Thread* t = process().threads;
-  while (t != nullptr && t->number != number) t = t->next;
-  return t != nullptr;
 }
 
 /// Is it the running thread that steps?
@@ -165,7 +146,7 @@ bool finish_step(Turn& turn, const DebugPosition& here) {
   bool same_thread = turn.thread().number == run.stepper;
   if (same_thread && here.ticks == run.stepping.ticks && here.pc == run.stepping.pc) return false;
   // Another thread has the turn: it is over when the stepping one has it again.
-  if (!same_thread && mailbox().run.thread != 0 && thread_lives(run.stepper)) return false;
+  if (!same_thread && mailbox().run.thread != 0 && run::find_thread(run.stepper) != nullptr) return false;
   const wire::DebugRun& wanted = mailbox().run;
   if (same_thread && here.pc >= wanted.range_begin && here.pc < wanted.range_end) return false;
   run.stepper = 0;
@@ -174,9 +155,7 @@ bool finish_step(Turn& turn, const DebugPosition& here) {
   return true;
 }
 
-bool at_limit(const DebugPosition& here) {
-  return flag(wire::kRunToLimit) && !before(here, mailbox().run.limit);
-}
+bool at_limit(const DebugPosition& here) { return flag(wire::kRunToLimit) && here >= mailbox().run.limit; }
 
 // So close to the limit every instruction is stepped, for its predecessor and the trail; and so many events
 // before it the last tick before each.
@@ -209,7 +188,7 @@ u64 least(u64 a, u64 b) { return a < b ? a : b; }
 u64 deadline(Turn& turn, const DebugPosition& here) {
   u64 used = here.ticks;
   u64 until = used + kPatience;
-  if (run.budget_end != kNone) until = least(until, used + (run.budget_end - total_ticks(turn)));
+  if (run.budget_end != kNone) until = least(until, used + (run.budget_end - run::total_ticks(turn)));
   if (!flag(wire::kRunToLimit)) return until;
   u64 margin = step_margin(here);
   if (margin == 0 && here.event != mailbox().run.limit.event) return until;
@@ -246,15 +225,16 @@ Plan plan(Turn& turn) {
       stop(turn, StopReason::kInterrupted);
       continue;
     }
-    if (run.budget_end != kNone && total_ticks(turn) >= run.budget_end) {
+    if (run.budget_end != kNone && run::total_ticks(turn) >= run.budget_end) {
       stop(turn, StopReason::kBudget);
       continue;
     }
     bool previous = near_limit(turn, here);
     if (previous) {
+      u64 total = run::total_ticks(turn);
       mailbox().stop.previous = here;
-      mailbox().stop.previous_total_ticks = total_ticks(turn);
-      extend_trail(turn, here, total_ticks(turn));
+      mailbox().stop.previous_total_ticks = total;
+      extend_trail(turn, here, total);
     }
     const DebugPosition& limit = mailbox().run.limit;
     bool close = flag(wire::kRunToLimit) && here.event == limit.event && here.ticks == limit.ticks;
@@ -266,7 +246,7 @@ Plan plan(Turn& turn) {
     Plan result;
     result.step = one_step || pending.any || previous || close || is_breakpoint(here.pc);
     // It did not get away from here: an access that the filter has caught by mistake.
-    result.step = result.step || (has_watchpoints() && same(here, run.last));
+    result.step = result.step || (has_watchpoints() && here == run.last);
     result.deadline = deadline(turn, here);
     run.stepped = result.step;
     run.last = here;

@@ -14,6 +14,7 @@
 #include "trace/guest/memory/address_space.h"
 #include "trace/guest/memory/recorded_objects.h"
 #include "trace/guest/process.h"
+#include "trace/guest/run/machine_state.h"
 #include "trace/guest/run/stops.h"
 #include "trace/guest/run/threads.h"
 
@@ -35,8 +36,7 @@ SysResult read_memory(GuestAddr address, u64 bytes, u8* to) {
 }
 
 SysResult read_registers(Turn& turn, u32 number, wire::DebugRegisters& to) {
-  Thread* thread = process().threads;
-  while (thread != nullptr && thread->number != number) thread = thread->next;
+  Thread* thread = run::find_thread(number);
   if (thread == nullptr) return -ESRCH;
   bool running = thread == &turn.thread();
   Registers regs = running ? turn.regs() : thread->saved_regs;
@@ -48,11 +48,12 @@ SysResult read_registers(Turn& turn, u32 number, wire::DebugRegisters& to) {
   to.xsave_bytes = sizeof to.xsave;
   const run::ReplayedState& waiting = run::kernel_thread(*thread).replayed;
   if (running) {
-    constexpr u64 kGetFs = 0x1003, kGetGs = 0x1004;
-    raw_syscall(__NR_arch_prctl, kGetFs, arg(&to.fs_base));
-    raw_syscall(__NR_arch_prctl, kGetGs, arg(&to.gs_base));
-    alignas(64) static u8 aligned[sizeof to.xsave];
-    save_vectors(aligned);
+    to.fs_base = run::fs_base();
+    to.gs_base = run::gs_base();
+    alignas(64) static u8 aligned[run::kVectorBytes];
+    memset(aligned, 0, sizeof aligned);
+    run::save_vectors(aligned);
+    static_assert(sizeof to.xsave == sizeof aligned);
     memcpy(to.xsave, aligned, sizeof to.xsave);
   } else {
     to.fs_base = waiting.fs_base;
@@ -151,9 +152,6 @@ void serve_requests(Turn& turn) {
         break;
       case wire::DebugCommand::kReadVectors:
         box.result = read_trail_vectors(box.args[0], transfer);
-        break;
-      case wire::DebugCommand::kEnd:
-        raw_syscall(__NR_exit_group, 0);
         break;
       default:
         box.result = -ENOSYS;

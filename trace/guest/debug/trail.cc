@@ -4,8 +4,8 @@
 
 #include "trace/guest/base/probe.h"
 #include "trace/guest/base/string.h"
-#include "trace/guest/run/cpu_model.h"
 #include "trace/guest/run/emulate.h"
+#include "trace/guest/run/machine_state.h"
 #include "trace/guest/run/stops.h"
 #include "trace/guest/translate/code_reader.h"
 
@@ -13,8 +13,9 @@ namespace detrec::guest::debug {
 namespace {
 
 using Entry = wire::DebugTrailEntry;
+using run::kVectorBytes;
 
-constexpr u64 kEntries = 2048, kSnapshots = 128, kVectorBytes = 4096;
+constexpr u64 kEntries = 2048, kSnapshots = 128;
 
 // Rings: number n is at n modulo the size. Only what is used costs memory.
 Entry entries[kEntries];
@@ -64,7 +65,8 @@ bool keep_old(Turn& turn, const Insn& insn, Entry& e) {
 }
 
 u64 snapshot_number() {
-  save_vectors(current);
+  memset(current, 0, sizeof current);
+  run::save_vectors(current);
   if (snapshot_end == 0 || memcmp(snapshots[(snapshot_end - 1) % kSnapshots], current, kVectorBytes) != 0) {
     memcpy(snapshots[snapshot_end % kSnapshots], current, kVectorBytes);
     ++snapshot_end;
@@ -73,15 +75,6 @@ u64 snapshot_number() {
 }
 
 }  // namespace
-
-void save_vectors(u8* area) {
-  memset(area, 0, kVectorBytes);
-  u64 features = run::guest_xcr0();
-  asm volatile("xsave64 (%0)"
-               :
-               : "r"(area), "a"(static_cast<u32>(features)), "d"(static_cast<u32>(features >> 32))
-               : "memory");
-}
 
 void clear_trail() { first = end; }
 

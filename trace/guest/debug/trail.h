@@ -17,8 +17,4 @@ u64 trail_length(Turn& turn, const wire::DebugPosition& here);
 SysResult read_trail(u64 from, wire::DebugTrailEntry* to);
 SysResult read_trail_vectors(u64 number, u8* to);
 
-/// The vector registers as they are, in the standard format of xsave; `area` has 4096 bytes and is aligned to
-/// 64.
-void save_vectors(u8* area);
-
 }  // namespace detrec::guest::debug

@@ -40,8 +40,8 @@ void exchange_sigreturn(Turn& turn);
 
 /// Which of the guest's outputs, as they were at the start, a descriptor leads to; kIn: none.
 wire::Direction output_of(Turn& turn, u64 fd);
-/// Recording: true for a call that would move data to the program's output within the kernel, unseen. Programs that
-/// use such calls can do without.
+/// Recording: true for a call that would move data to the program's output within the kernel, unseen.
+/// Programs that use such calls can do without.
 bool writes_output_unseen(Turn& turn, i32 number);
 /// Remembers what stdout and stderr are.
 void start_outputs();

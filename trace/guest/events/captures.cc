@@ -163,20 +163,15 @@ void record_shorter_file(Turn& turn, i32 fd, u64 device, u64 inode) {
 void record_file_mapping(Turn& turn, const FileMapping& m) {
   u32 number = m.object->regular ? capture(m.fd, *m.object) : 0;
   if (process().launch->phase == wire::LaunchPhase::kStarting || turn.thread().number == 0) return;
-  Record record(wire::EventKind::kMapping, turn.thread().number, turn.ticks(), turn.regs().pc);
-  auto& body = record.append<wire::MappingBody>();
+  Record record(turn, wire::EventKind::kMapping);
+  auto& body = append_mapping(record, m.object->device, m.object->inode, m.object->name);
   body.address = m.address;
   body.length = m.length;
   body.protection = m.protection;
   body.map_flags = m.flags;
   body.file_offset = m.offset;
-  body.device = m.object->device;
-  body.inode = m.object->inode;
   body.content = number != 0 ? wire::Content::kCapture : wire::Content::kZero;
   body.capture = number;
-  const char* name = memory::address_space().names.text(m.object->name);
-  body.name_size = static_cast<u32>(strlen(name));
-  memcpy(record.take(body.name_size), name, body.name_size);
   record.commit();
 }
 

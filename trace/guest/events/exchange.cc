@@ -14,10 +14,6 @@
 namespace detrec::guest::events {
 namespace {
 
-Record record_here(Turn& turn, wire::EventKind kind) {
-  return Record(kind, turn.thread().number, turn.ticks(), turn.regs().pc);
-}
-
 u64 settled_hash(Turn& turn) {
   Registers regs = turn.regs();
   run::settle_flags(regs);
@@ -30,16 +26,6 @@ void stop_at_signal(Turn& turn) {
   memcpy(&info, body.info, sizeof info);
   debug::at_signal(turn, info);
 }
-
-}  // namespace
-
-u64 general_hash(const Registers& regs) {
-  u64 hash = 0xcbf2'9ce4'8422'2325ull ^ regs.pc;  // FNV-1a, a word at a time
-  for (u64 value : regs.gpr) hash = (hash ^ value) * 0x100'0000'01b3ull;
-  return hash != 0 ? hash : 1;
-}
-
-namespace {
 
 void replay_exit(Turn& turn, wire::ExitCause cause, i32 status) {
   const auto& body = body_of<wire::ExitBody>(expect_event(turn, wire::EventKind::kExit));
@@ -58,9 +44,15 @@ void replay_exit(Turn& turn, wire::ExitCause cause, i32 status) {
 
 }  // namespace
 
+u64 general_hash(const Registers& regs) {
+  u64 hash = 0xcbf2'9ce4'8422'2325ull ^ regs.pc;  // FNV-1a, a word at a time
+  for (u64 value : regs.gpr) hash = (hash ^ value) * 0x100'0000'01b3ull;
+  return hash != 0 ? hash : 1;
+}
+
 void exchange_instruction(Turn& turn, wire::InstructionKind what, u64 (&values)[4]) {
   if (recording()) {
-    Record record = record_here(turn, wire::EventKind::kInstruction);
+    Record record(turn, wire::EventKind::kInstruction);
     auto& body = record.append<wire::InstructionBody>();
     body.what = what;
     for (int i = 0; i < 4; ++i) body.values[i] = values[i];
@@ -78,7 +70,7 @@ void exchange_instruction(Turn& turn, wire::InstructionKind what, u64 (&values)[
 
 void exchange_signal(Turn& turn, SignalInfo& info, bool asynchronous) {
   if (recording()) {
-    Record record = record_here(turn, wire::EventKind::kSignal);
+    Record record(turn, wire::EventKind::kSignal);
     auto& body = record.append<wire::SignalBody>();
     body.number = info.signo;
     body.asynchronous = asynchronous ? 1 : 0;
@@ -103,7 +95,7 @@ void exchange_signal(Turn& turn, SignalInfo& info, bool asynchronous) {
 
 void exchange_exit(Turn& turn, wire::ExitCause cause, i32 status) {
   if (recording()) {
-    Record record = record_here(turn, wire::EventKind::kExit);
+    Record record(turn, wire::EventKind::kExit);
     auto& body = record.append<wire::ExitBody>();
     body.cause = cause;
     body.status = status;
@@ -116,14 +108,14 @@ void exchange_exit(Turn& turn, wire::ExitCause cause, i32 status) {
 
 void record_exec(Turn& turn) {
   if (!recording()) return;
-  Record record = record_here(turn, wire::EventKind::kExit);
+  Record record(turn, wire::EventKind::kExit);
   record.append<wire::ExitBody>().cause = wire::ExitCause::kExec;
   record.commit();
 }
 
 void exchange_thread(Turn& turn, u32 number, i32& tid, i32& pid) {
   if (recording()) {
-    Record record = record_here(turn, wire::EventKind::kThread);
+    Record record(turn, wire::EventKind::kThread);
     auto& body = record.append<wire::ThreadBody>();
     body.thread = number;
     body.tid = tid;

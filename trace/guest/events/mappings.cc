@@ -51,6 +51,16 @@ memory::RecordedMapping described_by(const wire::EventHeader& event) {
 
 }  // namespace
 
+wire::MappingBody& append_mapping(Record& record, u64 device, u64 inode, u32 name) {
+  auto& body = record.append<wire::MappingBody>();
+  body.device = device;
+  body.inode = inode;
+  const char* text = memory::address_space().names.text(name);
+  body.name_size = static_cast<u32>(strlen(text));
+  memcpy(record.take(body.name_size), text, body.name_size);
+  return body;
+}
+
 GuestAddr replay_mapping(Turn& turn) {
   const wire::EventHeader& event = next_event(turn);
   memory::RecordedMapping m = described_by(event);

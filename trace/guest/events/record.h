@@ -6,12 +6,15 @@
 #include "trace/guest/base/probe.h"
 #include "trace/guest/base/string.h"
 #include "trace/guest/events/ring.h"
-#include "trace/guest/run/thread.h"
+#include "trace/guest/run/turn.h"
 
 namespace detrec::guest::events {
 
 class Record {
  public:
+  /// Of the running thread, where it is.
+  Record(Turn& turn, wire::EventKind kind)
+      : Record(kind, turn.thread().number, turn.ticks(), turn.regs().pc) {}
   Record(wire::EventKind kind, u32 thread, u64 ticks, GuestAddr pc)
       : begin_(reserve_record()), end_(begin_ + sizeof(wire::EventHeader)) {
     header() = {0, kind, 0, thread, 0, ticks, pc};
@@ -58,5 +61,9 @@ class Record {
   u8* begin_;
   u8* end_;
 };
+
+/// Appends the body of a kMapping record and the name behind it; `name` is an index of the address space's
+/// names.
+wire::MappingBody& append_mapping(Record& record, u64 device, u64 inode, u32 name);
 
 }  // namespace detrec::guest::events

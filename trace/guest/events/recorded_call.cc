@@ -35,7 +35,7 @@ class RangeWriter {
     u64 needed = sizeof(wire::RangeHeader) + range.size + 8;
     if (!in_body_ || needed > left_in_body_) {
       record_.commit(true);
-      record_ = Record(wire::EventKind::kData, turn_.thread().number, turn_.ticks(), turn_.regs().pc);
+      record_ = Record(turn_, wire::EventKind::kData);
       in_body_ = false;
     }
     u8* begin = record_.end();
@@ -123,7 +123,7 @@ void record_clock(Turn& turn, i32 clock, GuestAddr to, SysResult result, const s
 
 void RecordedCall::finish(Turn& turn, SysResult result) {
   if (!recording()) return;  // a forked child
-  Record record(wire::EventKind::kSyscall, turn.thread().number, turn.ticks(), turn.regs().pc);
+  Record record(turn, wire::EventKind::kSyscall);
   auto& body = record.append<wire::SyscallBody>();
   body.number = number_;
   for (int i = 0; i < 6; ++i) body.args[i] = args_[i];

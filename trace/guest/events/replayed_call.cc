@@ -122,9 +122,7 @@ SysResult map_again(Turn& turn, const Call& call, SysResult recorded) {
   auto at = static_cast<GuestAddr>(recorded);
   u64 length = a[1];
   if ((flags & MAP_HUGETLB) != 0) {
-    constexpr u64 kHugePage = 0x20'0000;
-    u32 shift = (flags >> MAP_HUGE_SHIFT) & MAP_HUGE_MASK;
-    u64 page = shift != 0 ? 1ull << shift : kHugePage;
+    u64 page = memory::huge_page_size(flags);
     length = (length + page - 1) & ~(page - 1);
     flags &= ~static_cast<u32>(MAP_HUGETLB);
   }
@@ -159,22 +157,6 @@ bool has_effect(const Call& call, SysResult recorded) {
   }
 }
 
-/// Advice that changes no content is for the kernel that it was given to.
-bool changes_content(u64 advice) {
-  constexpr u64 kDontNeedLocked = 24, kGuardInstall = 102, kGuardRemove = 103;
-  switch (advice) {
-    case MADV_DONTNEED:
-    case MADV_FREE:
-    case MADV_REMOVE:
-    case kDontNeedLocked:
-    case kGuardInstall:
-    case kGuardRemove:
-      return true;
-    default:
-      return false;
-  }
-}
-
 SysResult effect_of(Turn& turn, const Call& call, SysResult recorded, SysResult (*serve)(Turn&, i32)) {
   if (call.number == __NR_brk && !has_effect(call, recorded))
     return static_cast<SysResult>(memory::image_places().brk);
@@ -185,7 +167,11 @@ SysResult effect_of(Turn& turn, const Call& call, SysResult recorded, SysResult 
     case __NR_shmat:
       return recorded;  // done by its mapping event
     case __NR_madvise:
-      return changes_content(call.args[2]) ? serve(turn, call.number) : recorded;
+      // Advice that changes no content is for the kernel that it was given to; and this machine's pages are
+      // good.
+      return call.args[2] != MADV_HWPOISON && memory::changes_content(static_cast<i32>(call.args[2]))
+                 ? serve(turn, call.number)
+                 : recorded;
     default: {
       memory::force_place(static_cast<u64>(recorded));
       SysResult result = serve(turn, call.number);
@@ -260,10 +246,6 @@ void set_stack_limit(const Call& call) {
   raw_syscall(__NR_prlimit64, 0, kRlimitStack, arg(&now), 0);
 }
 
-bool is_interruption(SysResult r) {
-  return r == -EINTR || (r <= signal::kERestartSys && r >= signal::kERestartBlock);
-}
-
 }  // namespace
 
 SysResult replay_call(Turn& turn, i32 number, SysResult (*serve)(Turn&, i32)) {
@@ -291,13 +273,13 @@ SysResult replay_call(Turn& turn, i32 number, SysResult (*serve)(Turn&, i32)) {
   SysResult result = body_of<wire::SyscallBody>(event).result;
   apply_ranges(turn, event);
   if (result == 0) set_stack_limit(call);
-  if (is_interruption(result)) signal::keep_mask_of_call(turn, number);
+  if (result == -EINTR || signal::is_restart_code(result)) signal::keep_mask_of_call(turn, number);
   return result;
 }
 
 void exchange_sigreturn(Turn& turn) {
   if (recording()) {
-    Record record(wire::EventKind::kSyscall, turn.thread().number, turn.ticks(), turn.regs().pc);
+    Record record(turn, wire::EventKind::kSyscall);
     record.append<wire::SyscallBody>().number = __NR_rt_sigreturn;
     record.commit();
   } else if (replaying()) {

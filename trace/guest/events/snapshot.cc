@@ -36,7 +36,7 @@ class PageWriter {
  private:
   void begin_piece(GuestAddr page) {
     current_.commit(true);
-    current_ = Record(wire::EventKind::kData, turn_.thread().number, turn_.ticks(), turn_.regs().pc);
+    current_ = Record(turn_, wire::EventKind::kData);
     range_ = &current_.append<wire::RangeHeader>();
     range_->address = page;
     size_ = 0;
@@ -75,8 +75,8 @@ void add_pages(PageWriter& pages, const Region& region) {
 }
 
 void record_region(Turn& turn, const Region& region) {
-  Record record(wire::EventKind::kMapping, turn.thread().number, turn.ticks(), turn.regs().pc);
-  auto& body = record.append<wire::MappingBody>();
+  Record record(turn, wire::EventKind::kMapping);
+  auto& body = append_mapping(record, region.device, region.inode, region.name);
   body.address = region.begin;
   body.length = region.bytes();
   body.protection = region.prot;
@@ -84,11 +84,6 @@ void record_region(Turn& turn, const Region& region) {
       static_cast<u32>((region.shared ? MAP_SHARED : MAP_PRIVATE) | (region.is_file() ? 0 : MAP_ANONYMOUS) |
                        (region.grows_down ? MAP_GROWSDOWN | MAP_STACK : 0));
   body.file_offset = region.file_offset;
-  body.device = region.device;
-  body.inode = region.inode;
-  const char* name = memory::address_space().names.text(region.name);
-  body.name_size = static_cast<u32>(strlen(name));
-  memcpy(record.take(body.name_size), name, body.name_size);
   bool untouched = region.is_file() && (region.prot & PROT_WRITE) == 0;
   body.capture = untouched ? capture_of(region.device, region.inode) : 0;
   if (body.capture != 0) {
@@ -116,11 +111,11 @@ void record_segment(Turn& turn, GuestAddr address) {
 namespace {
 
 /// As many whole strings of an array as fit; returns their number.
-u32 add_strings(Record& record, const char* const* strings, u64 keep_free) {
+u32 add_strings(Record& record, const char* const* strings) {
   u32 count = 0;
   for (; strings[count] != nullptr; ++count) {
     u64 size = strlen(strings[count]) + 1;
-    if (size + keep_free + 8 > record.room()) break;
+    if (size + 8 > record.room()) break;
     memcpy(record.take_packed(size), strings[count], size);
   }
   return count;
@@ -139,7 +134,7 @@ void record_start(Turn& turn, const load::Program& program) {
   for (const Region* r = map.at_or_after(0); r != nullptr; r = map.at_or_after(r->end))
     record_region(turn, *r);
 
-  Record record(wire::EventKind::kStart, turn.thread().number, turn.ticks(), turn.regs().pc);
+  Record record(turn, wire::EventKind::kStart);
   auto& body = record.append<wire::StartBody>();
   for (int i = 0; i < 16; ++i) body.gpr[i] = turn.regs().gpr[i];
   body.rflags = turn.regs().rflags;
@@ -160,8 +155,8 @@ void record_start(Turn& turn, const load::Program& program) {
   u8* strings = record.end();
   u64 size = strlen(program.path) + 1;
   memcpy(record.take_packed(size), program.path, size);
-  body.argc = add_strings(record, program.argv, 0);
-  body.envc = add_strings(record, program.envp, 0);
+  body.argc = add_strings(record, program.argv);
+  body.envc = add_strings(record, program.envp);
   body.strings_size = static_cast<u32>(record.end() - strings);
   record.pad();
   record.commit();

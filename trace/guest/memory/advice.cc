@@ -50,14 +50,13 @@ AttributeChange attribute_change(i32 advice) {
   }
 }
 
-/// True when the bytes that the guest sees may differ afterwards.
+}  // namespace
+
 bool changes_content(i32 advice) {
   return advice == MADV_DONTNEED || advice == MADV_FREE || advice == MADV_REMOVE ||
          advice == kDontNeedLocked || advice == kGuardInstall || advice == kGuardRemove ||
          advice == MADV_HWPOISON;
 }
-
-}  // namespace
 
 SysResult madvise(Turn& turn, GuestAddr addr, u64 length, i32 advice) {
   // When the kernel would reclaim freed pages cannot be repeated; that they are gone at once is within its

@@ -56,11 +56,15 @@ int writable_aliases(GuestAddr page, GuestAddr* out, int max);
 
 // The system calls; arguments and results as in the man pages (mmap(2) ...).
 SysResult mmap(Turn& turn, GuestAddr addr, u64 length, u32 prot, u32 flags, i32 fd, u64 offset);
+/// The page size that MAP_HUGETLB asks for in the flags of mmap(2), bytes.
+u64 huge_page_size(u32 flags);
 SysResult munmap(Turn& turn, GuestAddr addr, u64 length);
 SysResult mprotect(Turn& turn, GuestAddr addr, u64 length, u32 prot);
 SysResult mremap(Turn& turn, GuestAddr old_addr, u64 old_size, u64 new_size, u32 flags, GuestAddr new_addr);
 SysResult brk(Turn& turn, GuestAddr addr);
 SysResult madvise(Turn& turn, GuestAddr addr, u64 length, i32 advice);
+/// True when the bytes that the guest sees may differ after such advice.
+bool changes_content(i32 advice);
 SysResult shmat(Turn& turn, i32 id, GuestAddr addr, i32 flags);
 SysResult shmdt(Turn& turn, GuestAddr addr);
 

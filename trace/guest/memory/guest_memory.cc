@@ -1,7 +1,7 @@
 #include "trace/guest/memory/guest_memory.h"
 
-#include "trace/guest/memory/guest_map.h"
 #include "trace/guest/debug/debugger.h"
+#include "trace/guest/memory/guest_map.h"
 #include "trace/guest/translate/code_pages.h"
 
 namespace detrec::guest::memory {

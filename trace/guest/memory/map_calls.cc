@@ -179,8 +179,7 @@ SysResult apply_huge_pages(Request& q) {
   u64 size = q.object.huge_page;
   if ((q.flags & MAP_HUGETLB) != 0) {
     if (!q.anonymous() && size == 0) return -EINVAL;
-    u32 shift = (q.flags >> MAP_HUGE_SHIFT) & MAP_HUGE_MASK;
-    if (size == 0) size = shift != 0 ? 1ull << shift : kHugePageSize;
+    if (size == 0) size = huge_page_size(q.flags);
   }
   if (size > kPageSize) {
     q.align = size;
@@ -191,6 +190,11 @@ SysResult apply_huge_pages(Request& q) {
 }
 
 }  // namespace
+
+u64 huge_page_size(u32 flags) {
+  u32 shift = (flags >> MAP_HUGE_SHIFT) & MAP_HUGE_MASK;
+  return shift != 0 ? 1ull << shift : kHugePageSize;
+}
 
 SysResult mmap(Turn& turn, GuestAddr addr, u64 length, u32 prot, u32 flags, i32 fd, u64 offset) {
   if (offset % kPageSize != 0) return -EINVAL;

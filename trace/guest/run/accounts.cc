@@ -12,14 +12,6 @@ u64 ticks_of(Turn& turn, const Thread& thread) {
   return &thread == &turn.thread() ? ticks_used(context()) : thread.saved_tick_base;
 }
 
-u64 total(Turn& turn) {
-  u64 sum = process().launch->ended_ticks;
-  for (const Thread* t = process().threads; t != nullptr; t = t->next) {
-    if (t->pid == process().pid) sum += ticks_of(turn, *t);
-  }
-  return sum;
-}
-
 bool is_last_thread(Turn& turn) {
   for (const Thread* t = process().threads; t != nullptr; t = t->next) {
     if (t->pid == process().pid && t != &turn.thread()) return false;
@@ -29,6 +21,14 @@ bool is_last_thread(Turn& turn) {
 
 }  // namespace
 
+u64 total_ticks(Turn& turn) {
+  u64 sum = process().launch->ended_ticks;
+  for (const Thread* t = process().threads; t != nullptr; t = t->next) {
+    if (t->pid == process().pid) sum += ticks_of(turn, *t);
+  }
+  return sum;
+}
+
 void account_thread(Turn& turn) {
   if (!is_counted(turn)) return;
   wire::Launch& launch = *process().launch;
@@ -37,14 +37,14 @@ void account_thread(Turn& turn) {
 }
 
 void account_process(Turn& turn) {
-  if (is_counted(turn)) process().launch->ticks = total(turn);
+  if (is_counted(turn)) process().launch->ticks = total_ticks(turn);
 }
 
 ExecAccount account_exec(Turn& turn) {
   if (!is_counted(turn)) return {};
   wire::Launch& launch = *process().launch;
   ExecAccount account{launch.ended_ticks};
-  launch.ended_ticks = total(turn);
+  launch.ended_ticks = total_ticks(turn);
   return account;
 }
 
@@ -53,7 +53,7 @@ void cancel_exec_account(Turn& turn, const ExecAccount& account) {
 }
 
 AccountedMeanwhile::AccountedMeanwhile(Turn& turn) : counted_(is_counted(turn)) {
-  if (counted_) process().launch->ticks = total(turn);
+  if (counted_) process().launch->ticks = total_ticks(turn);
 }
 
 }  // namespace detrec::guest::run

@@ -7,6 +7,10 @@
 
 namespace detrec::guest::run {
 
+/// What the threads of the process have used so far, those that have ended and the images before this one
+/// included.
+u64 total_ticks(Turn& turn);
+
 /// The running thread ends; with the last thread of the first process its total is final.
 void account_thread(Turn& turn);
 

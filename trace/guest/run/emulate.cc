@@ -8,6 +8,7 @@
 #include "trace/guest/memory/guest_map.h"
 #include "trace/guest/memory/guest_memory.h"
 #include "trace/guest/run/cpu_model.h"
+#include "trace/guest/run/machine_state.h"
 #include "trace/guest/run/ticks.h"
 #include "trace/guest/signal/signals.h"
 #include "trace/guest/syscall/syscalls.h"
@@ -97,20 +98,20 @@ void answer_segment(Turn& turn, const Insn& insn) {
 }
 
 void answer_segment_base(Turn& turn, const Insn& insn) {
-  constexpr u64 kSetGs = 0x1001, kSetFs = 0x1002, kGetFs = 0x1003, kGetGs = 0x1004;
   Reg r = modrm_rm(insn);
   u64 value = insn.operand_size == 8 ? turn.gpr(r) : static_cast<u32>(turn.gpr(r));
   switch (insn.special) {
     case Special::kRdfsbase:
+      set_reg(turn, r, fs_base(), insn.operand_size);
+      break;
     case Special::kRdgsbase:
-      raw_syscall(__NR_arch_prctl, insn.special == Special::kRdfsbase ? kGetFs : kGetGs, arg(&value));
-      set_reg(turn, r, value, insn.operand_size);
+      set_reg(turn, r, gs_base(), insn.operand_size);
       break;
     case Special::kWrfsbase:
-      raw_syscall(__NR_arch_prctl, kSetFs, value);
+      set_fs_base(value);
       break;
     default:
-      raw_syscall(__NR_arch_prctl, kSetGs, value);
+      set_gs_base(value);
       break;
   }
 }
@@ -162,11 +163,9 @@ GuestAddr effective_address(Turn& turn, const Insn& insn, const MemOperand& mem)
   }
   if (mem.index != kNoReg) a += regs.gpr[mem.index] * mem.scale;
   if (mem.address32) a = static_cast<u32>(a);
-  u64 segment_base = 0;
-  constexpr u64 kGetFs = 0x1003, kGetGs = 0x1004;
-  if (mem.segment == Segment::kFs) raw_syscall(__NR_arch_prctl, kGetFs, arg(&segment_base));
-  if (mem.segment == Segment::kGs) raw_syscall(__NR_arch_prctl, kGetGs, arg(&segment_base));
-  return a + segment_base;
+  if (mem.segment == Segment::kFs) a += fs_base();
+  if (mem.segment == Segment::kGs) a += gs_base();
+  return a;
 }
 
 void raise_general_protection(Turn& turn) {

@@ -1,7 +1,7 @@
 #include "trace/guest/run/register_hash.h"
 
 #include "trace/guest/base/string.h"
-#include "trace/guest/run/cpu_model.h"
+#include "trace/guest/run/machine_state.h"
 
 namespace detrec::guest::run {
 namespace {
@@ -18,12 +18,9 @@ constexpr u64 kMxcsr = 24, kRegisters = 32, kLegacyEnd = 416, kExtended = 576;
 }  // namespace
 
 u64 register_hash(const Registers& regs) {
-  alignas(64) static u8 area[4096];
+  alignas(64) static u8 area[kVectorBytes];
   memset(area, 0, sizeof area);
-  u64 features = guest_xcr0();
-  asm volatile("xsave64 %0"
-               : "+m"(area)
-               : "a"(static_cast<u32>(features)), "d"(static_cast<u32>(features >> 32)));
+  save_vectors(area);
   u64 hash = 0xcbf2'9ce4'8422'2325ull;
   hash = fnv1a(hash, &regs.pc, 8);
   hash = fnv1a(hash, regs.gpr, sizeof regs.gpr);

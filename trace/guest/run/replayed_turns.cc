@@ -6,7 +6,7 @@
 #include "trace/guest/events/divergence.h"
 #include "trace/guest/events/exchange.h"
 #include "trace/guest/process.h"
-#include "trace/guest/run/cpu_model.h"
+#include "trace/guest/run/machine_state.h"
 #include "trace/guest/run/ticks.h"
 
 extern "C" void detrec_switch_stack(detrec::guest::u64* save_sp, detrec::guest::u64 to_sp);
@@ -15,59 +15,33 @@ extern "C" void detrec_begin_on_stack();
 namespace detrec::guest::run {
 namespace {
 
-constexpr u64 kSetGs = 0x1001, kSetFs = 0x1002, kGetFs = 0x1003, kGetGs = 0x1004;
 constexpr u64 kCloneSettls = 0x80000;
-constexpr u64 kVectorBytes = 4096;  ///< of the components of guest_xcr0()
-
-void save_vectors(u8* area) {
-  u64 features = guest_xcr0();
-  asm volatile("xsave64 (%0)"
-               :
-               : "r"(area), "a"(static_cast<u32>(features)), "d"(static_cast<u32>(features >> 32))
-               : "memory");
-}
-
-void load_vectors(const u8* area) {
-  u64 features = guest_xcr0();
-  asm volatile("xrstor64 (%0)"
-               :
-               : "r"(area), "a"(static_cast<u32>(features)), "d"(static_cast<u32>(features >> 32))
-               : "memory");
-}
-
 /// What a kernel thread has of its own, and the guest threads of a replay must take turns with.
 void save_machine(KernelThread& thread) {
   ReplayedState& state = thread.replayed;
   if (state.vectors == nullptr) state.vectors = static_cast<u8*>(engine_reserve(kVectorBytes));
   save_vectors(state.vectors);
-  raw_syscall(__NR_arch_prctl, kGetFs, arg(&state.fs_base));
-  raw_syscall(__NR_arch_prctl, kGetGs, arg(&state.gs_base));
+  state.fs_base = fs_base();
+  state.gs_base = gs_base();
 }
 
 void load_machine(const KernelThread& thread) {
   const ReplayedState& state = thread.replayed;
   load_vectors(state.vectors);
-  raw_syscall(__NR_arch_prctl, kSetFs, state.fs_base);
-  raw_syscall(__NR_arch_prctl, kSetGs, state.gs_base);
-}
-
-KernelThread* find_thread(u32 number) {
-  for (Thread* t = process().threads; t != nullptr; t = t->next) {
-    if (t->number == number) return &kernel_thread(*t);
-  }
-  return nullptr;
+  set_fs_base(state.fs_base);
+  set_gs_base(state.gs_base);
 }
 
 /// Takes the turn event and returns the thread it names.
 KernelThread& next_holder(Turn& turn) {
   const auto& body = events::body_of<wire::TurnBody>(events::expect_event(turn, wire::EventKind::kTurn));
-  KernelThread* to = find_thread(body.to_thread);
-  if (to == nullptr || to == &kernel_thread(turn.thread()))
+  Thread* to = find_thread(body.to_thread);
+  if (to == nullptr || to == &turn.thread())
     events::diverge(turn, "the recorded turn goes to thread %u, which does not exist", body.to_thread);
   if (body.register_hash != 0 && body.register_hash != events::general_hash(turn.regs()))
     events::diverge(turn, "registers differ at the end of the turn");
   events::take_event();
-  return *to;
+  return kernel_thread(*to);
 }
 
 void switch_to(Turn& turn, KernelThread& to) {

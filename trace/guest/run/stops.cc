@@ -7,6 +7,7 @@
 #include "trace/guest/events/mode.h"
 #include "trace/guest/process.h"
 #include "trace/guest/run/accounts.h"
+#include "trace/guest/run/machine_state.h"
 #include "trace/guest/run/register_hash.h"
 #include "trace/guest/run/replayed_turns.h"
 #include "trace/guest/run/ticks.h"
@@ -64,21 +65,23 @@ bool interrupts(const wire::EventHeader& event) {
   return event.kind == wire::EventKind::kSignal && events::body_of<wire::SignalBody>(event).asynchronous != 0;
 }
 
+/// The running thread gives its turn away right here.
+bool preempts_here(Turn& turn, const wire::EventHeader& next, u64 used) {
+  return next.kind == wire::EventKind::kTurn && interrupts(next) && next.thread == turn.thread().number &&
+         used == next.ticks && turn.regs().pc == next.pc;
+}
+
 /// at_stop() in a replay, where the next event says how far the thread goes.
 bool at_replayed_stop(Turn& turn, u64 used) {
   Stops& s = stops();
   Context& c = context();
-  debug::Plan plan;
-  if (debug::attached) {
-    // Where a thread is preempted is no position of its own: its instruction there comes after the turn.
-    const wire::EventHeader& next = events::next_event(turn);
-    if (next.kind == wire::EventKind::kTurn && interrupts(next) && next.thread == turn.thread().number &&
-        used == next.ticks && c.regs.pc == next.pc) {
-      pass_turn(turn);
-      return true;
-    }
-    plan = debug::plan(turn);
+  // Where a thread is preempted is no position of its own: its instruction there comes after the turn.
+  if (preempts_here(turn, events::next_event(turn), used)) {
+    pass_turn(turn);
+    return true;
   }
+  debug::Plan plan;
+  if (debug::attached) plan = debug::plan(turn);
   const wire::EventHeader& event = events::next_event(turn);
   if (events::is_kill(event)) events::end_killed(turn, event);
   if (event.thread != turn.thread().number)
@@ -94,9 +97,7 @@ bool at_replayed_stop(Turn& turn, u64 used) {
   if (plan.deadline < c.tick_deadline) c.tick_deadline = plan.deadline;
   // A debugger may want an earlier stop than before.
   if (c.tick_deadline < allotted_until) allot_ticks(c);
-  if (!interrupted || !reached || c.regs.pc != event.pc || event.kind != wire::EventKind::kTurn) return false;
-  pass_turn(turn);
-  return true;
+  return false;
 }
 
 [[noreturn]] void report_stop(Turn& turn, u64 used) {
@@ -108,9 +109,8 @@ bool at_replayed_stop(Turn& turn, u64 used) {
   state.pc = regs.pc;
   for (int i = 0; i < 16; ++i) state.gpr[i] = regs.gpr[i];
   state.rflags = regs.rflags;
-  constexpr u64 kArchGetFs = 0x1003, kArchGetGs = 0x1004;
-  raw_syscall(__NR_arch_prctl, kArchGetFs, arg(&state.fs_base));
-  raw_syscall(__NR_arch_prctl, kArchGetGs, arg(&state.gs_base));
+  state.fs_base = fs_base();
+  state.gs_base = gs_base();
   state.register_hash = register_hash(regs);
   account_process(turn);
   launch.phase = wire::LaunchPhase::kStopped;

@@ -9,8 +9,8 @@ namespace detrec::guest {
 /// A guest thread is one kernel thread. Owned by run/threads.cc; lives in the engine's heap, at the top of
 /// the thread's engine stack, so that a blocked thread finds it without thread-local storage.
 struct Thread {
-  i32 tid = 0;  ///< as the guest sees it; the kernel's id but in a replay
-  i32 pid = 0;  ///< what getpid() answers to it (a vfork child differs from the rest of its address space)
+  i32 tid = 0;     ///< as the guest sees it; the kernel's id but in a replay
+  i32 pid = 0;     ///< what getpid() answers to it (a vfork child differs from the rest of its address space)
   u32 number = 0;  ///< in the run, from 1; events name it
   bool vfork_child = false;
 

@@ -76,6 +76,12 @@ Thread& create_first_thread() {
   return thread;
 }
 
+Thread* find_thread(u32 number) {
+  Thread* thread = process().threads;
+  while (thread != nullptr && thread->number != number) thread = thread->next;
+  return thread;
+}
+
 void add_thread(Turn& turn, Thread& thread) {
   // Processes of their own in this address space (clone(CLONE_VM)) leave it without a word when they execute
   // a program. A vfork child's parent knows, and still needs the thread.

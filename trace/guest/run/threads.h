@@ -44,6 +44,9 @@ Thread& create_thread();
 /// pid set. The caller then takes the turn with TurnSchedule::acquire.
 Thread& create_first_thread();
 
+/// The living thread with that number of the run; nullptr: none.
+Thread* find_thread(u32 number);
+
 /// Enters a thread that is about to be started in process().threads and in the count.
 void add_thread(Turn& turn, Thread& thread);
 

@@ -15,8 +15,8 @@ inline u64 ticks_used(const Context& c) {
   return used;
 }
 
-/// The same while in_guest is set (the short ways of exits.S), when a host handler's request_exit() may interrupt the
-/// reading and allot anew.
+/// The same while in_guest is set (the short ways of exits.S), when a host handler's request_exit() may
+/// interrupt the reading and allot anew.
 inline u64 ticks_used_in_guest(const Context& c) {
   for (;;) {
     u64 base = c.tick_base;

@@ -16,10 +16,6 @@ constexpr u64 kSyscallLength = 2;
 
 SignalState& state_of(Turn& turn) { return turn.thread().signals; }
 
-constexpr bool is_restart_code(SysResult r) {
-  return r == kERestartSys || r == kERestartNoIntr || r == kERestartNoHand || r == kERestartBlock;
-}
-
 /// signal(7), "Interruption of system calls". `handler`: the action that is about to run, nullptr for none.
 bool restarts(SysResult code, const Action* handler) {
   if (handler == nullptr || code == kERestartNoIntr) return true;

@@ -59,6 +59,11 @@ inline constexpr SysResult kERestartNoHand = -514;  ///< restart only if no hand
 inline constexpr SysResult kERestartBlock =
     -516;  ///< nanosleep, poll: remaining time; EINTR when a handler ran
 
+/// True for one of these.
+constexpr bool is_restart_code(SysResult r) {
+  return r == kERestartSys || r == kERestartNoIntr || r == kERestartNoHand || r == kERestartBlock;
+}
+
 /// Executes a system call that may block, turn lent out by the caller or not. Results besides the kernel's:
 /// kERestartNoIntr (kERestartNoHand for calls with a mask): a deliverable signal is there and the call has
 /// not been started; kERestartSys: the kernel would restart it for SA_RESTART. -EINTR is the kernel's word

@@ -174,10 +174,6 @@ SysResult exchanged(Turn& turn, i32 nr) {
   return result;
 }
 
-constexpr bool is_restart_code(SysResult r) {
-  return r <= signal::kERestartSys && r >= signal::kERestartBlock;
-}
-
 /// What the kernel gave the engine in its auxiliary vector.
 struct KernelAuxv {
   u64 vdso = 0;
@@ -245,7 +241,7 @@ void handle(Turn& turn) {
   thread.in_call = false;
   turn.set_result(result);
   // Only a call that may have to run again has anything left to be finished.
-  if (!is_restart_code(result)) thread.signals.syscall_nr = -1;
+  if (!signal::is_restart_code(result)) thread.signals.syscall_nr = -1;
   if (!events::replaying()) run::note_syscall(turn);
 }
 
