@@ -167,8 +167,7 @@ Status TableFiller::end_slice(EventNumber last, std::uint64_t ticks, std::uint64
 
 Status TableFiller::add(const EventView& record, EventNumber number, WallTime time) {
   if (record.kind() == EventKind::kData) {
-    if (output_->bytes() >= kOutputBytesWhileRecording) output_complete_ = false;
-    return output_complete_ ? output_->add(record, number) : Done{};
+    return add_output(record, number);
   }
   const std::uint32_t thread_number = record.header->thread;
   const auto thread = thread_of(thread_number, number);
@@ -306,6 +305,11 @@ Status TableFiller::add_call(const EventView& record, const event::SyscallView& 
     unsupported_changed_ = true;
   }
   if (!has_output(record)) return Done{};
+  return add_output(record, number);
+}
+
+/// Up to a limit: the rest is for `detrec index`.
+Status TableFiller::add_output(const EventView& record, EventNumber number) {
   if (output_->bytes() >= kOutputBytesWhileRecording) output_complete_ = false;
   return output_complete_ ? output_->add(record, number) : Done{};
 }

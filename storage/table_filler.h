@@ -79,6 +79,7 @@ class TableFiller {
   Status add_exit(const event::EventView& record, const wire::ExitBody& body, EventNumber number,
                   WallTime time);
   Status add_call(const event::EventView& record, const event::SyscallView& call, EventNumber number);
+  Status add_output(const event::EventView& record, EventNumber number);
 
   sqlite::Statement insert_process_, update_process_, end_process_, insert_thread_, update_thread_,
       end_thread_, insert_image_, insert_mapping_, insert_slice_, insert_preemption_, insert_signal_,

@@ -20,12 +20,6 @@
 namespace detrec::server {
 namespace {
 
-storage::WallTime now() {
-  const auto since_epoch = std::chrono::system_clock::now().time_since_epoch();
-  return {
-      static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(since_epoch).count())};
-}
-
 constexpr int kNapMs = 2;
 
 }  // namespace
@@ -75,7 +69,7 @@ bool Recorder::State::take_captures() {
 bool Recorder::State::take_events() {
   const std::span<const std::byte> bytes = ring.available();
   if (bytes.empty()) return false;
-  const storage::WallTime time = now();
+  const storage::WallTime time = wall_time_now();
   std::size_t done = 0;
   while (!error && done < bytes.size()) {
     const auto view = event::parse_record(bytes.subspan(done));
@@ -117,8 +111,14 @@ void Recorder::State::add_kill(int signal, std::uint64_t last_ticks) {
   body.cause = wire::ExitCause::kKilled;
   body.status = signal;
   buffer.add_exit({.thread = {holder}, .ticks = {std::max(ticks[holder], last_ticks)}, .pc = {}}, body);
-  const auto added = writer->add(buffer.bytes(), now());
+  const auto added = writer->add(buffer.bytes(), wall_time_now());
   if (!added) fail(added.error());
+}
+
+storage::WallTime wall_time_now() {
+  const auto since_epoch = std::chrono::system_clock::now().time_since_epoch();
+  return {
+      static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(since_epoch).count())};
 }
 
 std::uint64_t last_ticks(int channel, const wire::Launch& launch) {
@@ -161,7 +161,7 @@ RecordingResult Recorder::finish(int wait_status, storage::RecordingSummary summ
   s.guest_ended = true;
   if (s.thread.joinable()) s.thread.join();
   if (!s.error && !s.exit_seen && WIFSIGNALED(wait_status)) s.add_kill(WTERMSIG(wait_status), ticks);
-  summary.ended = now();
+  summary.ended = wall_time_now();
   if (!s.error) {
     const auto finished = s.writer->finish(summary);
     if (!finished) s.error = finished.error();

@@ -24,6 +24,9 @@ struct RecordingResult {
 /// The ticks that a process that was killed has left behind in the channel; 0: not known.
 std::uint64_t last_ticks(int channel, const wire::Launch& launch);
 
+/// The time that recordings are stamped with.
+storage::WallTime wall_time_now();
+
 class Recorder {
  public:
   /// `ring` is that of the launch page, `control` the server's end of the control socket, which becomes the

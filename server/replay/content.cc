@@ -47,17 +47,18 @@ Content::~Content() {
   if (descriptor_ >= 0) close(descriptor_);
 }
 
-const Content::Place* Content::find(storage::CaptureNumber number) const {
-  const auto at = places_.find(number);
-  return at == places_.end() ? nullptr : &at->second;
-}
-
-std::vector<std::byte> place_content(std::span<const std::byte> record, const Content::Place& place) {
-  std::vector<std::byte> copy(record.begin(), record.end());
-  auto* body = reinterpret_cast<wire::MappingBody*>(copy.data() + sizeof(wire::EventHeader));
-  body->content_offset = place.offset;
-  body->content_size = place.size;
-  return copy;
+event::Result<std::span<const std::byte>> Content::place(const event::DecodedRecord& record,
+                                                         std::vector<std::byte>& buffer) const {
+  const auto* mapping = record.view.as<event::MappingView>();
+  if (mapping == nullptr || mapping->body->content != wire::Content::kCapture) return record.bytes;
+  const auto at = places_.find({mapping->body->capture});
+  if (at == places_.end())
+    return event::Error{event::ErrorCode::kInvalid, "a mapped file is missing in the trace"};
+  buffer.assign(record.bytes.begin(), record.bytes.end());
+  auto* body = reinterpret_cast<wire::MappingBody*>(buffer.data() + sizeof(wire::EventHeader));
+  body->content_offset = at->second.offset;
+  body->content_size = at->second.size;
+  return std::span<const std::byte>(buffer);
 }
 
 }  // namespace detrec::server

@@ -26,8 +26,11 @@ class Content {
 
   int descriptor() const { return descriptor_; }
   std::uint64_t bytes() const { return bytes_; }
-  /// nullptr: no such capture.
-  const Place* find(storage::CaptureNumber number) const;
+  /// The bytes of a record as a replayed process gets it: a mapping's say where its content is here. In
+  /// `buffer` when they are not the record's own. kInvalid: the trace refers to a capture that it does not
+  /// have.
+  event::Result<std::span<const std::byte>> place(const event::DecodedRecord& record,
+                                                  std::vector<std::byte>& buffer) const;
 
  private:
   explicit Content(int descriptor) : descriptor_(descriptor) {}
@@ -36,8 +39,5 @@ class Content {
   std::uint64_t bytes_ = 0;
   std::map<storage::CaptureNumber, Place> places_;
 };
-
-/// A kMapping record with Content::kCapture, completed with where its content is.
-std::vector<std::byte> place_content(std::span<const std::byte> record, const Content::Place& place);
 
 }  // namespace detrec::server

@@ -27,7 +27,6 @@ struct Feeder::State {
 
   void run();
   void feed_all();
-  bool feed(const event::DecodedRecord& record);
   void append(std::span<const std::byte> bytes, const event::EventView& view);
   void show();
   void fail(const event::Error& why);
@@ -53,27 +52,17 @@ void Feeder::State::append(std::span<const std::byte> bytes, const event::EventV
   if (show_output) output.keep(view, ring.written());
 }
 
-/// False when the trace refers to a capture that it does not have.
-bool Feeder::State::feed(const event::DecodedRecord& record) {
-  const auto* mapping = record.view.as<event::MappingView>();
-  if (mapping == nullptr || mapping->body->content != wire::Content::kCapture) {
-    append(record.bytes, record.view);
-    return true;
-  }
-  const Content::Place* place = content.find({mapping->body->capture});
-  if (place == nullptr) return false;
-  append(place_content(record.bytes, *place), record.view);
-  return true;
-}
-
 void Feeder::State::feed_all() {
   auto cursor = reader.events(reader.first_event());
   if (!cursor) return fail(cursor.error());
+  std::vector<std::byte> placed;
   while (!guest_ended && !error) {
     const auto next = cursor.value().next();
     if (!next) return fail(next.error());
     if (!next.value().has_value()) return;
-    if (!feed(*next.value())) fail({event::ErrorCode::kInvalid, "a mapped file is missing in the trace"});
+    const auto bytes = content.place(*next.value(), placed);
+    if (!bytes) return fail(bytes.error());
+    append(bytes.value(), next.value()->view);
   }
 }
 

@@ -13,12 +13,12 @@ constexpr std::size_t kMost = 40;
 
 bool Checkpoints::any_at(const wire::DebugPosition& position) const {
   return std::any_of(all_.begin(), all_.end(),
-                     [&](const Checkpoint& c) { return key(c.spot().position) == key(position); });
+                     [&](const Checkpoint& c) { return c.spot().position == position; });
 }
 
 void Checkpoints::add(Checkpoint checkpoint, const Spot& here) {
   const auto after = std::find_if(all_.begin(), all_.end(), [&](const Checkpoint& c) {
-    return key(checkpoint.spot().position) < key(c.spot().position);
+    return checkpoint.spot().position < c.spot().position;
   });
   all_.insert(after, std::move(checkpoint));
   if (all_.size() > kMost) thin(here);
@@ -26,8 +26,8 @@ void Checkpoints::add(Checkpoint checkpoint, const Spot& here) {
 
 const Checkpoint* Checkpoints::last_before(const wire::DebugPosition& position, bool or_at) const {
   for (auto c = all_.rbegin(); c != all_.rend(); ++c) {
-    const auto at = key(c->spot().position);
-    if (at < key(position) || (or_at && at == key(position))) return &*c;
+    const wire::DebugPosition at = c->spot().position;
+    if (at < position || (or_at && at == position)) return &*c;
   }
   return nullptr;
 }

@@ -90,6 +90,7 @@ event::Status GuestProcess::feed() {
     if (!cursor) return cursor.error();
     cursor_.emplace(std::move(cursor.value()));
   }
+  std::vector<std::byte> placed;
   for (;;) {
     auto next = cursor_->next();
     if (!next) return next.error();
@@ -99,7 +100,6 @@ event::Status GuestProcess::feed() {
       return event::Done{};
     }
     const event::DecodedRecord& record = *next.value();
-    std::span<const std::byte> bytes = record.bytes;
     if (const auto* start = record.view.as<event::StartView>()) {
       ImageStart image;
       image.stack_pointer = start->body->gpr[4];
@@ -108,20 +108,13 @@ event::Status GuestProcess::feed() {
       start->envp.for_each([&](std::string_view word) { image.environment.emplace_back(word); });
       context_.images[record.number.value] = std::move(image);
     }
-    std::vector<std::byte> placed;
-    if (const auto* mapping = record.view.as<event::MappingView>();
-        mapping != nullptr && mapping->body->content == wire::Content::kCapture) {
-      const Content::Place* place = context_.content.find({mapping->body->capture});
-      if (place == nullptr)
-        return event::Error{event::ErrorCode::kInvalid, "a mapped file is missing in the trace"};
-      placed = place_content(record.bytes, *place);
-      bytes = placed;
-    }
-    if (!ring_.fits(bytes.size())) {
-      waiting_.assign(bytes.begin(), bytes.end());
+    const auto bytes = context_.content.place(record, placed);
+    if (!bytes) return bytes.error();
+    if (!ring_.fits(bytes.value().size())) {
+      waiting_.assign(bytes.value().begin(), bytes.value().end());
       return event::Done{};
     }
-    ring_.append(bytes);
+    ring_.append(bytes.value());
   }
 }
 
@@ -152,9 +145,13 @@ event::Result<std::int64_t> GuestProcess::ask(wire::DebugCommand command, std::u
 
 event::Status GuestProcess::begin() {
   if (const auto answered = await_answer(); !answered) return answered.error();
+  take_stop();
+  return event::Done{};
+}
+
+void GuestProcess::take_stop() {
   last_stop_ = mailbox_->stop;
   spot_ = {last_stop_.position, last_stop_.total_ticks};
-  return event::Done{};
 }
 
 event::Result<wire::DebugStop> GuestProcess::run(const wire::DebugRun& run) {
@@ -165,8 +162,7 @@ event::Result<wire::DebugStop> GuestProcess::run(const wire::DebugRun& run) {
   const auto asked = ask(wire::DebugCommand::kRun);
   context_.interruptible = nullptr;
   if (!asked) return asked.error();
-  last_stop_ = mailbox_->stop;
-  spot_ = {last_stop_.position, last_stop_.total_ticks};
+  take_stop();
   return last_stop_;
 }
 

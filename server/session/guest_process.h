@@ -12,7 +12,6 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "server/channel/ring.h"
@@ -27,8 +26,6 @@ struct Spot {
   wire::DebugPosition position{};
   std::uint64_t total_ticks = 0;  ///< of all threads
 };
-
-inline auto key(const wire::DebugPosition& p) { return std::tuple(p.event, p.ticks, p.pc); }
 
 /// An image's start, as met on the way: what the debugger needs to find the program's own tables.
 struct ImageStart {
@@ -93,6 +90,7 @@ class GuestProcess {
   event::Result<std::int64_t> ask(wire::DebugCommand command, std::uint64_t arg0 = 0, std::uint64_t arg1 = 0);
   event::Status await_answer();
   void reset();
+  void take_stop();
   event::Status feed();
   bool alive();
 

@@ -149,14 +149,12 @@ Result<std::vector<std::uint8_t>> ReplayTarget::read_siginfo(ThreadRef thread) {
 void ReplayTarget::take_breakpoints(const BreakpointSet& set) {
   std::vector<std::uint64_t> pcs;
   std::vector<wire::DebugWatch> watches;
-  watches_.clear();
   for (const auto& [spec, breakpoint] : set) {
     if (!spec.is_watch()) {
       pcs.push_back(spec.address.value);
       continue;
     }
     watches.push_back({spec.address.value, spec.length, static_cast<wire::WatchKind>(spec.kind), 0});
-    watches_.push_back(spec);
   }
   timeline_->set_points(std::move(pcs), std::move(watches));
 }

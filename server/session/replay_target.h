@@ -61,7 +61,6 @@ class ReplayTarget : public gdbstub::Target {
   gdbstub::registers::Layout layout_;
   gdbstub::TargetObserver* observer_ = nullptr;
   gdbstub::ResumeRequest request_;
-  std::vector<gdbstub::BreakpointSpec> watches_;
   std::thread mover_;
 };
 

@@ -19,8 +19,6 @@ constexpr std::uint64_t kManyHits = 500;
 constexpr int kMostOfOthers = 10'000;
 constexpr std::uint64_t kNoEvent = ~std::uint64_t{0};
 
-bool before(const DebugPosition& a, const DebugPosition& b) { return key(a) < key(b); }
-
 Standstill standstill(const wire::DebugStop& stop) {
   Standstill result;
   result.hit = stop.hit;
@@ -262,10 +260,10 @@ event::Result<Standstill> Timeline::seek(const DebugPosition& to) {
   const DebugPosition here = present_->spot().position;
   const Checkpoint* near = checkpoints_.last_before(to, true);
   if (near == nullptr) near = &checkpoints_.first();
-  if (before(to, here) || before(here, near->spot().position)) {
+  if (to < here || here < near->spot().position) {
     if (const auto gone = go_to(*near); !gone) return gone.error();
   }
-  if (!before(present_->spot().position, to)) {
+  if (present_->spot().position >= to) {
     trail_.clear();
     stand();
     return Standstill{};
@@ -333,7 +331,7 @@ event::Result<Timeline::Found> Timeline::search_last(const Spot& end) {
   if (const auto laid = lay_checkpoints(end); !laid) return laid.error();
   for (Spot piece_end = end;;) {
     const Checkpoint* from = checkpoints_.last_before(piece_end.position, false);
-    if (from == nullptr || before(from->spot().position, middle.position)) return found;
+    if (from == nullptr || from->spot().position < middle.position) return found;
     const Spot piece_begin = from->spot();
     if (const auto gone = go_to(*from); !gone) return gone.error();
     auto in_piece = search_last(piece_end);
@@ -398,13 +396,13 @@ event::Result<Standstill> Timeline::back_from(const Spot& origin) {
     const DebugPosition begin = checkpoint->spot().position;
     if (const auto gone = go_to(*checkpoint); !gone) return gone.error();
     if (const auto laid = lay_checkpoints(origin); !laid) return laid.error();
-    if (before(present_->spot().position, origin.position)) {
+    if (present_->spot().position < origin.position) {
       const std::uint32_t flags = wire::kRunNotePrevious | (thorough ? wire::kRunStepAll : 0);
       const auto stop = run(run_to(origin.position, flags), false);
       if (!stop) return stop.error();
       if (stop.value().reason == StopReason::kInterrupted) return give_up(origin);
       if (stop.value().reason == StopReason::kDiverged) return standstill(stop.value());
-      if (stop.value().trail != 0 && key(stop.value().position) == key(origin.position)) {
+      if (stop.value().trail != 0 && stop.value().position == origin.position) {
         auto entries = present_->trail();
         if (!entries) return entries.error();
         trail_.set(std::move(entries.value()));

@@ -14,9 +14,8 @@ bool Trail::go_back_to(std::span<const std::uint64_t> pcs) {
 }
 
 bool Trail::go_to(const wire::DebugPosition& position) {
-  const auto found = std::find_if(entries_.begin(), entries_.end(), [&](const wire::DebugTrailEntry& e) {
-    return key(e.position) == key(position);
-  });
+  const auto found = std::find_if(entries_.begin(), entries_.end(),
+                                  [&](const wire::DebugTrailEntry& e) { return e.position == position; });
   if (found == entries_.end()) return false;
   at_ = static_cast<std::size_t>(found - entries_.begin());
   return true;

@@ -28,23 +28,26 @@ inline std::string to_string(const Error& error) {
   return error.context.empty() ? error.message : error.context + ": " + error.message;
 }
 
-/// Holds a `T` or an `Error`. `value()` needs ok(), `error()` needs !ok().
-template <typename T>
-class [[nodiscard]] Result {
+/// Holds a `T` or an `E`. `value()` needs ok(), `error()` needs !ok().
+template <typename T, typename E>
+class [[nodiscard]] BasicResult {
  public:
-  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}
-  Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}
+  BasicResult(T value) : state_(std::in_place_index<0>, std::move(value)) {}
+  BasicResult(E error) : state_(std::in_place_index<1>, std::move(error)) {}
 
   bool ok() const { return state_.index() == 0; }
   explicit operator bool() const { return ok(); }
 
   T& value() { return *std::get_if<0>(&state_); }
   const T& value() const { return *std::get_if<0>(&state_); }
-  const Error& error() const { return *std::get_if<1>(&state_); }
+  const E& error() const { return *std::get_if<1>(&state_); }
 
  private:
-  std::variant<T, Error> state_;
+  std::variant<T, E> state_;
 };
+
+template <typename T>
+using Result = BasicResult<T, Error>;
 
 /// The value of an operation that only succeeds or fails.
 struct Done {};
