@@ -4,18 +4,13 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "frontend/complain.h"
 #include "frontend/numbers.h"
 #include "frontend/trace_command.h"
 #include "storage/trace_reader.h"
 #include "trace/event/render/render.h"
 
 namespace detrec::frontend {
-namespace {
-
-int complain_of(const event::Error& error) { return complain({kExitOwnFailure, to_string(error), {}}); }
-
-}  // namespace
-
 DumpCommand::DumpCommand(CLI::App& parent) {
   CLI::App* dump = parent.add_subcommand("dump", "Print the events of a trace, one a line");
   add_trace_argument(*dump, options_.trace);
@@ -50,17 +45,17 @@ int execute(const DumpOptions& options) {
   const auto trace = trace_or_newest(options.trace);
   if (!trace) return complain(trace.error());
   const auto reader = storage::TraceReader::open(trace.value());
-  if (!reader) return complain_of(reader.error());
+  if (!reader) return complain(reader.error());
   // Position 0 is before the first event, and a trace may have lost its beginning.
   const auto first = std::max(options.from.event, reader.value()->first_event());
   auto cursor = reader.value()->events(std::max(first, event::EventNumber{1}));
-  if (!cursor) return complain_of(cursor.error());
+  if (!cursor) return complain(cursor.error());
   std::uint64_t shown = 0;
   while (true) {
     const auto record = cursor.value().next();
     if (!record) {
       std::fflush(stdout);
-      return complain_of(record.error());
+      return complain(record.error());
     }
     if (!record.value()) break;
     const bool is_data = record.value()->view.kind() == wire::EventKind::kData;

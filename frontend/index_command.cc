@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "frontend/complain.h"
 #include "frontend/trace_command.h"
 #include "storage/index_trace.h"
 
@@ -28,7 +29,7 @@ int execute(const IndexOptions& options) {
   const auto trace = trace_or_newest(options.trace);
   if (!trace) return complain(trace.error());
   const auto counts = storage::index_trace(trace.value());
-  if (!counts) return complain({kExitOwnFailure, to_string(counts.error()), {}});
+  if (!counts) return complain(counts.error());
   return print(fmt::format("{}: {} system calls, {} descriptors\n", trace.value(), counts.value().syscalls,
                            counts.value().descriptors));
 }

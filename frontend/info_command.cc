@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "frontend/complain.h"
 #include "frontend/report_trace.h"
 #include "frontend/trace_command.h"
 

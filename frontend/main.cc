@@ -1,10 +1,9 @@
-#include <fmt/format.h>
-
 #include <cstdio>
 #include <string>
 #include <vector>
 
 #include "frontend/command_line.h"
+#include "frontend/complain.h"
 
 namespace {
 
@@ -26,9 +25,6 @@ int perform(const Options& options) {
 int main(int argc, char** argv) {
   const std::vector<std::string> words(argv + (argc > 0 ? 1 : 0), argv + argc);
   const auto invocation = detrec::frontend::parse_command_line(words);
-  if (!invocation) {
-    std::fputs(fmt::format("detrec: {}\n", to_string(invocation.error())).c_str(), stderr);
-    return invocation.error().code;
-  }
+  if (!invocation) return detrec::frontend::complain(invocation.error());
   return std::visit([](const auto& request) { return perform(request); }, invocation.value());
 }

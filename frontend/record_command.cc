@@ -7,7 +7,6 @@
 
 #include <CLI/CLI.hpp>
 #include <cerrno>
-#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
@@ -15,6 +14,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "frontend/complain.h"
 #include "frontend/cpu_level.h"
 #include "frontend/launch/engine_image.h"
 #include "frontend/launch/launch_page.h"
@@ -27,13 +27,6 @@
 namespace detrec::frontend {
 namespace {
 
-int fail(const Error& error) {
-  std::fputs(fmt::format("detrec: {}\n", to_string(error)).c_str(), stderr);
-  return error.code;
-}
-
-int fail(const event::Error& error) { return fail({kExitOwnFailure, to_string(error), {}}); }
-
 storage::RecordingInfo describe_recording(const RecordOptions& options) {
   storage::RecordingInfo info;
   info.command = options.guest_command;
@@ -45,9 +38,7 @@ storage::RecordingInfo describe_recording(const RecordOptions& options) {
   info.kernel = fmt::format("{} {}", host.release, host.version);
   info.cpu_model = options.cpu;
   info.detrec_version = DETREC_VERSION;
-  const auto now = std::chrono::system_clock::now().time_since_epoch();
-  info.started.ns =
-      static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(now).count());
+  info.started = server::wall_time_now();
   return info;
 }
 
@@ -157,27 +148,27 @@ Result<RecordOptions> RecordCommand::finish(std::vector<std::string> guest_comma
 
 int execute(const RecordOptions& options) {
   const auto program = resolve_program(options.guest_command.front(), search_path_from_environment());
-  if (!program) return fail(program.error());
+  if (!program) return complain(program.error());
   const auto engine = EngineImage::open();
-  if (!engine) return fail(engine.error());
+  if (!engine) return complain(engine.error());
   RunOptions run;
   run.slice = options.slice;
   auto page = LaunchPage::create(run, engine.value(), wire::ChannelMode::kRecord);
-  if (!page) return fail(page.error());
+  if (!page) return complain(page.error());
   if (!host_has(options.cpu))
-    return fail(Error{kExitOwnFailure, "this machine's processor does not have " + options.cpu, "--cpu"});
+    return complain(Error{kExitOwnFailure, "this machine's processor does not have " + options.cpu, "--cpu"});
   page.value().get().cpu_level = cpu_level_of(options.cpu);
   auto control = make_control();
-  if (!control) return fail(control.error());
+  if (!control) return complain(control.error());
   auto ring = server::Ring::map(page.value().descriptor(), page.value().get());
-  if (!ring) return fail(ring.error());
+  if (!ring) return complain(ring.error());
 
   const std::string trace =
       options.trace.empty() ? new_trace_path(options.guest_command.front()).string() : options.trace;
   storage::WriterOptions writer_options;
   writer_options.replace_existing = !options.trace.empty();
   auto writer = create_trace(trace, describe_recording(options), writer_options);
-  if (!writer) return fail(writer.error());
+  if (!writer) return complain(writer.error());
 
   server::Recorder recorder(std::move(ring.value()), control.value().server.release(),
                             std::move(writer.value()));
@@ -189,7 +180,7 @@ int execute(const RecordOptions& options) {
   };
   const auto wait_status =
       run_engine(engine.value(), page.value(), program.value(), options.guest_command, attachments);
-  if (!wait_status) return fail(wait_status.error());
+  if (!wait_status) return complain(wait_status.error());
 
   const Outcome outcome = judge(page.value().get(), wait_status.value(), run);
   storage::RecordingSummary summary;
@@ -200,7 +191,7 @@ int execute(const RecordOptions& options) {
       wait_status.value(), summary, server::last_ticks(page.value().descriptor(), page.value().get()));
   std::fputs(outcome.text.c_str(), stderr);
   if (result.error) {
-    return fail(Error{
+    return complain(Error{
         kExitOwnFailure,
         to_string(*result.error) + "; the program was ended, the trace is good up to the last flush", trace});
   }

@@ -7,22 +7,15 @@
 #include <csignal>
 #include <cstdio>
 
-#include "frontend/cpu_level.h"
-#include "frontend/launch/engine_image.h"
+#include "frontend/complain.h"
 #include "frontend/launch/launch_page.h"
 #include "frontend/launch/supervisor.h"
+#include "frontend/replay_input.h"
 #include "gdbstub/net/server.h"
 #include "server/session/replay_target.h"
 
 namespace detrec::frontend {
 namespace {
-
-int fail(const Error& error) {
-  std::fputs(fmt::format("detrec: {}\n", to_string(error)).c_str(), stderr);
-  return error.code;
-}
-
-int fail(const event::Error& error) { return fail({kExitOwnFailure, to_string(error), {}}); }
 
 /// Executes gdb, connected to `port`; its pid.
 pid_t start_gdb(std::uint16_t port) {
@@ -37,29 +30,25 @@ pid_t start_gdb(std::uint16_t port) {
 }  // namespace
 
 int serve_debugger(const std::string& trace, storage::TraceReader& reader, const ReplayOptions& options) {
-  const auto engine = EngineImage::open();
-  if (!engine) return fail(engine.error());
-  const auto content = server::Content::load(reader);
-  if (!content) return fail(content.error());
-  auto page = LaunchPage::create_debugged(engine.value());
-  if (!page) return fail(page.error());
+  const auto input = ReplayInput::open(reader);
+  if (!input) return complain(input.error());
+  auto page = LaunchPage::create_debugged(input.value().engine);
+  if (!page) return complain(page.error());
   wire::Launch& launch = page.value().get();
-  launch.content_fd = content.value().descriptor();
-  launch.content_bytes = content.value().bytes();
-  launch.cpu_level = cpu_level_of(reader.recording().text("cpu_model"));
+  input.value().describe(launch, reader);
 
   Attachments attachments;
-  attachments.content = content.value().descriptor();
+  attachments.content = input.value().content.descriptor();
   server::ReplayChannel channel;
   channel.descriptor = page.value().descriptor();
   channel.launch = &launch;
   channel.start_engine = [&]() -> event::Result<pid_t> {
-    const auto pid = start_engine(engine.value(), page.value(), attachments);
+    const auto pid = start_engine(input.value().engine, page.value(), attachments);
     if (!pid) return event::Error{event::ErrorCode::kIo, to_string(pid.error())};
     return pid.value();
   };
-  auto timeline = server::Timeline::start(channel, reader, content.value());
-  if (!timeline) return fail(timeline.error());
+  auto timeline = server::Timeline::start(channel, reader, input.value().content);
+  if (!timeline) return complain(timeline.error());
 
   std::signal(SIGPIPE, SIG_IGN);
   asio::io_context io;
@@ -68,14 +57,14 @@ int serve_debugger(const std::string& trace, storage::TraceReader& reader, const
   pid_t gdb = 0;
   if (options.stdio) {
     const auto served = stub.serve(STDIN_FILENO, STDOUT_FILENO, [&] { stub.stop(); });
-    if (!served) return fail({kExitOwnFailure, to_string(served.error()), {}});
+    if (!served) return complain({kExitOwnFailure, to_string(served.error()), {}});
   } else {
     gdbstub::Server::ListenOptions listen;
     listen.address = options.listen;
     listen.port = options.gdb ? 0 : options.port;
     if (options.gdb) listen.on_client_gone = [&] { stub.stop(); };
     const auto port = stub.listen(listen);
-    if (!port) return fail({kExitOwnFailure, to_string(port.error()), {}});
+    if (!port) return complain({kExitOwnFailure, to_string(port.error()), {}});
     if (options.gdb) {
       std::signal(SIGINT, SIG_IGN);  // the terminal's ^C is gdb's
       gdb = start_gdb(port.value());

@@ -2,8 +2,8 @@
 #pragma once
 
 #include <string>
-#include <utility>
-#include <variant>
+
+#include "trace/event/result.h"
 
 namespace detrec::frontend {
 
@@ -25,22 +25,7 @@ inline std::string to_string(const Error& error) {
   return error.context.empty() ? error.message : error.context + ": " + error.message;
 }
 
-/// Holds a `T` or an `Error`. `value()` needs ok(), `error()` needs !ok().
 template <typename T>
-class [[nodiscard]] Result {
- public:
-  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}
-  Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}
-
-  bool ok() const { return state_.index() == 0; }
-  explicit operator bool() const { return ok(); }
-
-  T& value() { return *std::get_if<0>(&state_); }
-  const T& value() const { return *std::get_if<0>(&state_); }
-  const Error& error() const { return *std::get_if<1>(&state_); }
-
- private:
-  std::variant<T, Error> state_;
-};
+using Result = event::BasicResult<T, Error>;
 
 }  // namespace detrec::frontend

@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
+#include "frontend/complain.h"
 #include "frontend/launch/engine_image.h"
 #include "frontend/launch/launch_page.h"
 #include "frontend/launch/program_path.h"
@@ -17,11 +18,6 @@ namespace {
 constexpr std::uint64_t kMaxTraceLevel = 3;
 
 Error in_option(const char* option, const Error& error) { return Error{error.code, error.message, option}; }
-
-int fail(const Error& error) {
-  std::fputs(fmt::format("detrec: {}\n", to_string(error)).c_str(), stderr);
-  return error.code;
-}
 
 }  // namespace
 
@@ -79,19 +75,19 @@ Result<RunOptions> RunCommand::finish(std::vector<std::string> guest_command) {
 
 int execute(const RunOptions& options) {
   if (!options.engine_only) {
-    return fail(
+    return complain(
         {kExitOwnFailure, "deterministic run mode does not exist yet; only --engine-only does", "run"});
   }
   const auto program = resolve_program(options.guest_command.front(), search_path_from_environment());
-  if (!program) return fail(program.error());
+  if (!program) return complain(program.error());
 
   const auto engine = EngineImage::open();
-  if (!engine) return fail(engine.error());
+  if (!engine) return complain(engine.error());
   auto page = LaunchPage::create(options, engine.value());
-  if (!page) return fail(page.error());
+  if (!page) return complain(page.error());
 
   const auto wait_status = run_engine(engine.value(), page.value(), program.value(), options.guest_command);
-  if (!wait_status) return fail(wait_status.error());
+  if (!wait_status) return complain(wait_status.error());
 
   const Outcome outcome = judge(page.value().get(), wait_status.value(), options);
   std::fputs(outcome.text.c_str(), stderr);

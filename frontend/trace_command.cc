@@ -1,12 +1,11 @@
 #include "frontend/trace_command.h"
 
-#include <fmt/format.h>
-
 #include <CLI/CLI.hpp>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 
+#include "frontend/complain.h"
 #include "frontend/trace_files.h"
 
 namespace detrec::frontend {
@@ -26,11 +25,6 @@ int print(std::string_view text) {
   const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
   if (written && std::ferror(stdout) == 0 && std::fflush(stdout) == 0) return 0;
   return complain({kExitOwnFailure, std::strerror(errno), "standard output"});
-}
-
-int complain(const Error& error) {
-  std::fputs(fmt::format("detrec: {}\n", to_string(error)).c_str(), stderr);
-  return error.code;
 }
 
 }  // namespace detrec::frontend

@@ -22,7 +22,4 @@ Result<std::string> trace_or_newest(const std::string& named);
 /// written.
 int print(std::string_view text);
 
-/// Prints "detrec: ..." on stderr; the exit status.
-int complain(const Error& error);
-
 }  // namespace detrec::frontend
