@@ -68,3 +68,25 @@ def differences(recorded, replayed):
     if lines:
         lines += ["| " + line for line in replayed.stderr.decode("utf-8", "replace").splitlines()[:14]]
     return lines
+
+
+class Score:
+    """Counts and prints results."""
+
+    def __init__(self):
+        self.passed = self.failed = 0
+
+    def add(self, what, problems):
+        """One result: the lines of `problems`, if any, say what is wrong."""
+        print(f"{'FAILED' if problems else 'ok':7} {what}", flush=True)
+        print("".join(f"    {line}\n" for line in problems), end="")
+        self.failed, self.passed = self.failed + bool(problems), self.passed + (not problems)
+
+    def conclude(self):
+        """Ends what the tests have left running, which counts as a failure, and prints the sum; the exit status."""
+        left = harness.end_orphans()
+        if left:
+            print("FAILED  processes were left running: " + " ".join(left))
+            self.failed += 1
+        print(f"{self.passed} passed, {self.failed} failed")
+        return 0 if self.passed and not self.failed else 1

@@ -162,7 +162,7 @@ def main():
     parser.add_argument("--sweep", action="store_true")
     options = parser.parse_args()
     harness.become_subreaper()
-    failed = passed = 0
+    score = common.Score()
     with tempfile.TemporaryDirectory(prefix="divergence-") as work:
         trace = Trace(common.Recorder(options.detrec, work), options.reseal)
         unchanged = common.differences(trace.recorded, trace.recorder.replay(trace.path))
@@ -171,17 +171,10 @@ def main():
             return 1
         for what, change, latest in cases(trace):
             problems = check(trace, what, change, latest)
-            print(f"{'FAILED' if problems else 'ok':7} {what} ({' '.join(map(str, change))})", flush=True)
-            print("".join(f"    {line}\n" for line in problems), end="")
-            failed, passed = failed + bool(problems), passed + (not problems)
+            score.add(f"{what} ({' '.join(map(str, change))})", problems)
         if options.sweep:
-            failed += sweep(trace)
-    left = harness.end_orphans()
-    if left:
-        print("FAILED  processes were left running: " + " ".join(left))
-        failed += 1
-    print(f"{passed} passed, {failed} failed")
-    return 0 if passed and not failed else 1
+            score.failed += sweep(trace)
+    return score.conclude()
 
 
 if __name__ == "__main__":

@@ -128,7 +128,7 @@ def main():
     parser.add_argument("--repeat", type=int, default=1)
     options = parser.parse_args()
     harness.become_subreaper()
-    failed = passed = 0
+    score = common.Score()
     with tempfile.TemporaryDirectory(prefix="killed-") as work:
         recorder = common.Recorder(options.detrec, work)
         for _ in range(options.repeat):
@@ -136,15 +136,8 @@ def main():
                 for whom in ("guest", "recorder"):
                     for after in (0, 0.5):
                         problems = check(recorder, script, whom, after)
-                        print(f"{'FAILED' if problems else 'ok':7} {name}: {whom} killed after {after} s", flush=True)
-                        print("".join(f"    {line}\n" for line in problems), end="")
-                        failed, passed = failed + bool(problems), passed + (not problems)
-    left = harness.end_orphans()
-    if left:
-        print("FAILED  processes were left running: " + " ".join(left))
-        failed += 1
-    print(f"{passed} passed, {failed} failed")
-    return 0 if passed and not failed else 1
+                        score.add(f"{name}: {whom} killed after {after} s", problems)
+    return score.conclude()
 
 
 if __name__ == "__main__":

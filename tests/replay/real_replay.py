@@ -157,7 +157,7 @@ def main():
     parser.add_argument("names", nargs="*")
     options = parser.parse_args()
     harness.become_subreaper()
-    failed = passed = 0
+    score = common.Score()
     with tempfile.TemporaryDirectory(prefix="replay-") as work:
         recorder = common.Recorder(options.detrec, work)
         slices = ["--slice", options.slice] if options.slice else []
@@ -167,7 +167,7 @@ def main():
             for name, _, command, stdin in chosen:
                 if not shutil.which(command[0]):
                     print(f"{'skipped' if options.allow_missing else 'FAILED'}  {name}: {command[0]} is not installed")
-                    failed += 0 if options.allow_missing else 1
+                    score.failed += 0 if options.allow_missing else 1
                     continue
                 started = time.monotonic()
                 trace = os.path.join(work, name + ".detrec")
@@ -176,20 +176,10 @@ def main():
                 if recorded.status == 125:
                     problems.append("recording failed: " + recorded.stderr.decode("utf-8", "replace"))
                 os.path.exists(trace) and os.unlink(trace)
-                print(f"{'FAILED' if problems else 'ok':7} {name} ({time.monotonic() - started:.1f} s)", flush=True)
-                print("".join(f"    {line}\n" for line in problems), end="")
-                failed, passed = failed + bool(problems), passed + (not problems)
+                score.add(f"{name} ({time.monotonic() - started:.1f} s)", problems)
             if not options.names or "race" in options.names:
-                problems = lost_updates(recorder, os.path.join(work, "files", "threads"))
-                print(f"{'FAILED' if problems else 'ok':7} race")
-                print("".join(f"    {line}\n" for line in problems), end="")
-                failed, passed = failed + bool(problems), passed + (not problems)
-    left = harness.end_orphans()
-    if left:
-        print("FAILED  processes were left running: " + " ".join(left))
-        failed += 1
-    print(f"{passed} passed, {failed} failed")
-    return 0 if passed and not failed else 1
+                score.add("race", lost_updates(recorder, os.path.join(work, "files", "threads")))
+    return score.conclude()
 
 
 if __name__ == "__main__":

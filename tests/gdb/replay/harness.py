@@ -7,25 +7,25 @@ import atexit
 import os
 import re
 import shutil
-import signal
 import subprocess
+import sys
 import tempfile
 import time
-import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, ".."))
+
+import gdb_runner  # noqa: E402  (tests/gdb)
 
 DETREC = os.environ.get("DETREC", "detrec")
 CC = os.environ.get("CC", "cc")
 CXX = os.environ.get("CXX", "c++")
-GDB = os.environ.get("GDB", "gdb")
-HERE = os.path.dirname(os.path.abspath(__file__))
 PROGRAMS = os.path.join(HERE, "programs")
 LIMIT = 60  # seconds for one gdb; a hang fails the test
 
-# Nothing of the user's, no questions.
-GDB_OPTIONS = ["-nx", "-batch", "-iex", "set confirm off", "-iex", "set width 0", "-iex", "set height 0",
-               "-iex", "set debug-file-directory /nonexistent", "-iex", "set debuginfod enabled off"]  # fmt: skip
 # The libraries' symbols cost most of the time, and are wanted by few tests.
 QUIET_LIBRARIES = ["-iex", "set auto-solib-add off"]
+NO_PAGER = ["-iex", "set height 0"]
 
 _folder = tempfile.mkdtemp(prefix="detrec-gdb-")
 atexit.register(shutil.rmtree, _folder, ignore_errors=True)
@@ -39,11 +39,7 @@ def scratch(name):
 
 def line_of(source, comment):
     """The number of the line in a program that ends with this comment."""
-    with open(os.path.join(PROGRAMS, source), encoding="utf-8") as lines:
-        for number, line in enumerate(lines, 1):
-            if line.rstrip().endswith("// " + comment):
-                return number
-    raise LookupError(comment)
+    return gdb_runner.line_of(os.path.join(PROGRAMS, source), comment)
 
 
 def build(source, *flags):
@@ -119,17 +115,12 @@ def pipe_to(trace):
 
 def gdb_command(commands, program=None, libraries=False):
     """The command line of a gdb that executes `commands`."""
-    line = [GDB, *GDB_OPTIONS, *([] if libraries else QUIET_LIBRARIES)]
-    for command in commands:
-        line += ["-ex", command]
-    return line + ([program] if program else [])
+    return gdb_runner.gdb_command(NO_PAGER + ([] if libraries else QUIET_LIBRARIES), commands, program)
 
 
 def run_gdb(commands, limit=LIMIT, **options):
     """What gdb says, both streams in order."""
-    done = subprocess.run(gdb_command(commands, **options), stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                          stdin=subprocess.DEVNULL, text=True, timeout=limit, check=False, errors="replace")  # fmt: skip
-    return done.stdout
+    return gdb_runner.run(gdb_command(commands, **options), limit, errors="replace")
 
 
 def debug(trace, commands, **options):
@@ -139,44 +130,10 @@ def debug(trace, commands, **options):
 
 def run_gdb_interrupted(commands, after, delay=1.0, limit=LIMIT, **options):
     """As run_gdb, and each time one of `after` is printed, an interrupt (^C) follows `delay` seconds later."""
-    process = subprocess.Popen(gdb_command(commands, **options), stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                               stdin=subprocess.DEVNULL, text=True)  # fmt: skip
-    text = ""
-    killer = time.monotonic() + limit
-    try:
-        for line in process.stdout:
-            text += line
-            if any(word in line for word in after):
-                time.sleep(delay)
-                process.send_signal(signal.SIGINT)
-            if time.monotonic() > killer:
-                break
-        process.wait(timeout=max(0.1, killer - time.monotonic()))
-    finally:
-        if process.poll() is None:
-            process.kill()
-            process.wait()
-            text += "\n(killed: it hung)"
-        process.stdout.close()
-    return text
+    return gdb_runner.run_interrupted(gdb_command(commands, **options), after, delay, limit)
 
 
-class ReplayTest(unittest.TestCase):
-    """Assertions over gdb's output."""
+class ReplayTest(gdb_runner.GdbTest):
+    """Assertions over gdb's output, differences in full."""
 
     maxDiff = None
-
-    def assert_order(self, text, *patterns):
-        """Regular expressions that must be found one after the other."""
-        position = 0
-        for pattern in patterns:
-            found = re.compile(pattern).search(text, position)
-            if not found:
-                self.fail(f"not found (in this order): {pattern}\n{text}")
-            position = found.end()
-
-    def assert_none(self, text, *patterns):
-        """Regular expressions that must not be found."""
-        for pattern in patterns:
-            if re.search(pattern, text):
-                self.fail(f"found: {pattern}\n{text}")
