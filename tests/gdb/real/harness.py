@@ -54,6 +54,14 @@ class Stub:
         return f"target {'extended-remote' if extended else 'remote'} localhost:{self.port}"
 
 
+def receive_until(connection, mark):
+    """What a stub sends, up to and with `mark` and what came along; less when it closes the connection first."""
+    text = b""
+    while mark not in text and (more := connection.recv(1000)):
+        text += more
+    return text
+
+
 def gdb_command(commands, program=WALK, libraries=False):
     """The command line of a gdb that executes `commands`; `libraries`: it gets them from the stub, with symbols."""
     return gdb_runner.gdb_command([] if libraries else QUIET_LIBRARIES, commands, program)

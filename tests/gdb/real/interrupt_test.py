@@ -5,7 +5,7 @@ import socket
 import time
 import unittest
 
-from harness import LIMIT, GdbTest, Stub, run_gdb_interrupted
+from harness import LIMIT, GdbTest, Stub, receive_until, run_gdb_interrupted
 
 SLOW = ["--slice", "50", "--pause-us", "20000"]  # some five seconds for the whole program
 
@@ -41,14 +41,15 @@ class Interrupting(GdbTest):
         with Stub() as stub, socket.create_connection(("localhost", stub.port)) as client:
             client.settimeout(LIMIT)
             client.sendall(b"$QStartNoAckMode#b0")
-            time.sleep(0.2)
-            client.recv(100)
+            receive_until(client, b"$OK#9a")
             client.sendall(b"$vCont;s#b8")
             time.sleep(0.2)
             client.sendall(b"\x03$m400000,4#8b")
+            text = receive_until(client, b"$7f454c46#")
             time.sleep(0.5)
-            text = client.recv(1000).decode()
-        self.assertRegex(text, r"^\$T05[^$]*\$7f454c46#..$")
+            client.sendall(b"$qC#b4")
+            text = (text + receive_until(client, b"$QC")).decode()
+        self.assertRegex(text, r"^\$T05[^$]*\$7f454c46#..\$QC")
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ import subprocess
 import time
 import unittest
 
-from harness import LIMIT, STUB, WALK, GdbTest, Stub, gdb_command, run_gdb
+from harness import LIMIT, STUB, WALK, GdbTest, Stub, gdb_command, receive_until, run_gdb
 
 SLOW = ["--slice", "50", "--pause-us", "20000"]  # some five seconds for the whole program
 
@@ -40,12 +40,12 @@ class ComingAndGoing(GdbTest):
         with Stub() as stub, socket.create_connection(("localhost", stub.port)) as first:
             first.sendall(b"$?#3f")
             first.settimeout(LIMIT)
-            self.assertTrue(first.recv(100).startswith(b"+$T05"))
+            self.assertIn(b"+$T05", receive_until(first, b"$T05"))
             with socket.create_connection(("localhost", stub.port)) as second:
                 second.settimeout(LIMIT)
                 self.assertEqual(second.recv(1), b"")
             first.sendall(b"+$qC#b4")
-            self.assertIn(b"$QC", first.recv(100))
+            self.assertIn(b"$QC", receive_until(first, b"$QC"))
 
     def test_kill_leaves_the_recording(self):
         with Stub() as stub:
