@@ -17,6 +17,9 @@ extern "C" u64 probe_copy(void* to, const void* from, u64 n);
 /// Copies 8 bytes with one load and one store, as a push does: all or nothing. 0 on success.
 extern "C" u64 probe_word(void* to, const void* from);
 
+/// Copies 16 bytes as two words; as probe_copy.
+extern "C" u64 probe_pair(void* to, const void* from);
+
 inline bool read_guest(void* to, GuestAddr from, u64 n) {
   return probe_copy(to, reinterpret_cast<const void*>(from), n) == 0;
 }

@@ -11,6 +11,9 @@ namespace detrec::guest::memory {
 /// watchpoints.
 bool write_guest(Turn& turn, GuestAddr to, const void* from, u64 n);
 
+/// A page gets translated code that writing has to drop.
+void forget_quiet_page();
+
 template <class T>
 bool write_guest(Turn& turn, GuestAddr to, const T& value) {
   return write_guest(turn, to, &value, sizeof(T));

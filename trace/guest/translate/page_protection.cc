@@ -3,6 +3,7 @@
 #include "trace/guest/base/print.h"
 #include "trace/guest/base/syscall.h"
 #include "trace/guest/memory/guest_map.h"
+#include "trace/guest/memory/guest_memory.h"
 #include "trace/guest/process.h"
 #include "trace/guest/translate/code_pages.h"
 
@@ -42,6 +43,7 @@ void protect(GuestAddr page, int prot) {
   if (p.write_protected) return;
   set_kernel_protection(page, prot & ~kProtWrite);
   p.write_protected = true;
+  memory::forget_quiet_page();
   ++protection_state().protected_pages;
 }
 
