@@ -27,7 +27,7 @@ inline constexpr std::int32_t kSchemaVersion = 1;
 
 /// Versions that a replayer must know. They change apart from each other and from the schema's.
 inline constexpr std::uint32_t kTickSemantics = 1;  ///< which instructions count (docs/positions.md)
-inline constexpr std::uint32_t kEventSet = 1;       ///< kinds and fields of events (trace/wire/event.h)
+inline constexpr std::uint32_t kEventSet = 2;       ///< kinds and fields of events (trace/wire/event.h)
 inline constexpr std::uint32_t kFrameLayout = 1;    ///< signal frames
 
 /// What is known when a recording begins. Strings are stored as given.

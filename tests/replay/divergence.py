@@ -93,6 +93,9 @@ def cases(trace):
         ("a cpuid answer", ["value", cpuid, 1, 0x41414141], cpuid + 1),
         ("a signal's tick", ["ticks", alarm, 5], alarm + 1),
         ("a signal's place", ["pc", alarm, 1], alarm),
+        # One of them is the next instruction, which the program itself would not notice.
+        *((f"a signal's place, {n} bytes on", ["pc", alarm, n], alarm) for n in range(2, 12)),
+        ("registers at a signal", ["registers", alarm, 1], alarm),
         ("a signal's number", ["signal", alarm, 8], alarm + 3),
         ("a turn's tick", ["ticks", turn, 1], turn),
         ("the thread of a turn", ["thread", turn, 2], turn),

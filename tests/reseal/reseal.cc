@@ -195,8 +195,10 @@ const std::map<std::string, Verb, std::less<>>& verbs() {
             e.body<wire::TurnBody>().register_hash ^= v[0];
           } else if (e.header().kind == wire::EventKind::kExit) {
             e.body<wire::ExitBody>().register_hash ^= v[0];
+          } else if (e.header().kind == wire::EventKind::kSignal) {
+            e.body<wire::SignalBody>().register_hash ^= v[0];
           } else {
-            return wrong("only turn and exit events have a hash of the registers");
+            return wrong("only signal, turn and exit events have a hash of the registers");
           }
           return Done{};
         }}},
@@ -251,7 +253,7 @@ std::string usage() {
          "  result|number|hash EVENT VALUE, arg EVENT INDEX VALUE    of a system call\n"
          "  value EVENT INDEX VALUE  of an instruction\n"
          "  signal EVENT NUMBER, status EVENT VALUE    of a signal, of an exit\n"
-         "  registers EVENT XOR      the hash in a turn or an exit\n"
+         "  registers EVENT XOR      the hash in a signal, a turn or an exit\n"
          "  ticks|pc EVENT DELTA, thread EVENT NUMBER    of any event\n"
          "  drop|repeat|swap|end EVENT    swap: with the next; end: drop it and all behind it\n";
 }

@@ -93,6 +93,7 @@ struct SignalBody {
   std::uint32_t
       asynchronous;        ///< 1: came from outside; 0: a fault of the thread's own, which replay must repeat
   std::uint8_t info[128];  ///< siginfo_t
+  std::uint64_t register_hash;  ///< of the thread at (ticks, pc), before the handler is entered
 };
 
 enum class TurnReason : std::uint32_t {

@@ -1,5 +1,6 @@
 """Connections that come and go, interrupts, damaged traces, and that nothing is left behind."""
 
+import json
 import os
 import re
 import signal
@@ -9,8 +10,8 @@ import time
 import unittest
 
 from client import Client
-from harness import DETREC, Replay, ReplayTest, debug, gdb_command, line_of, pipe_to, recording, run_gdb, \
-    run_gdb_interrupted
+from harness import DETREC, Replay, ReplayTest, build, debug, gdb_command, line_of, pipe_to, recording, run_gdb, \
+    run_gdb_interrupted, scratch
 
 
 def replayed_processes(trace_server):
@@ -140,6 +141,25 @@ class Lifetime(ReplayTest):
             client.process.stdin.write(b"\3")
             client.process.stdin.flush()
             self.assertTrue(client.ask("g"))
+
+    def test_a_killed_program_ends_at_its_tick(self):
+        trace = scratch("killed.detrec")
+        command = [DETREC, "record", "-q", "-o", trace, build("busy.c", "-O1"), "1000000000"]
+        with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL) as recorder:
+            self.assertTrue(wait_until(lambda: replayed_processes(recorder.pid)))
+            time.sleep(0.7)
+            os.kill(replayed_processes(recorder.pid)[0][0], signal.SIGKILL)
+            self.assertEqual(recorder.wait(timeout=20), 137)
+        dump = subprocess.run([DETREC, "dump", "--json", trace], capture_output=True, check=True, timeout=60).stdout
+        end = json.loads(dump.splitlines()[-1])
+        self.assertEqual((end["kind"], end["cause"]), ("exit", "killed"))
+        with Client(trace) as client:
+            self.assertIn("replaylog:end", client.ask("vCont;c"))
+            self.assertEqual(client.when()[1], end["ticks"])
+            client.ask("bs")
+            self.assertIn(client.when()[1], (end["ticks"] - 1, end["ticks"]))
+            self.assertIn("replaylog:end", client.ask("vCont;c"))
+            self.assertEqual(client.when()[1], end["ticks"])
 
     def test_divergence_is_told(self):
         trace = self.trace + ".damaged"

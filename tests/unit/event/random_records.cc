@@ -90,6 +90,7 @@ void RandomRecords::add_small(RecordBuffer& to) {
       body.number = static_cast<std::int32_t>(1 + below(64));
       body.asynchronous = static_cast<std::uint32_t>(below(2));
       for (auto& byte : body.info) byte = static_cast<std::uint8_t>(below(256));
+      body.register_hash = number();
       return to.add_signal(head(), body);
     }
     case 2:

@@ -77,6 +77,7 @@ void add_samples(RecordBuffer& to) {
   signal.number = 10;
   signal.asynchronous = 1;
   signal.info[0] = 10;
+  signal.register_hash = 0xbeef;
   head.ticks.value = 530;
   to.add_signal(head, signal);
 

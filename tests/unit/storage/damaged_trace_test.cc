@@ -149,7 +149,7 @@ TEST_F(DamagedTrace, RowsThatDoNotFitTogether) {
   EXPECT_NE(after("DELETE FROM file_piece"), "");
   EXPECT_NE(after("DROP TABLE chunk"), "");
   EXPECT_NE(after("DROP TABLE recording"), "");
-  EXPECT_NE(after("UPDATE recording SET value = '2' WHERE key = 'event_set'").find("event_set '2'"),
+  EXPECT_NE(after("UPDATE recording SET value = '3' WHERE key = 'event_set'").find("event_set '3'"),
             std::string::npos);
   EXPECT_NE(after("DELETE FROM recording WHERE key = 'tick_semantics'"), "");
   EXPECT_NE(

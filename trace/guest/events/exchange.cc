@@ -76,6 +76,7 @@ void exchange_signal(Turn& turn, SignalInfo& info, bool asynchronous) {
     body.asynchronous = asynchronous ? 1 : 0;
     memcpy(body.info, &info, sizeof info);
     record.commit();
+    body.register_hash = general_hash(turn.regs());
   } else if (replaying()) {
     if (debug::attached) stop_at_signal(turn);
     // Fetched only now: a checkpoint split off meanwhile has another ring.
@@ -90,6 +91,7 @@ void exchange_signal(Turn& turn, SignalInfo& info, bool asynchronous) {
       diverge(turn, "fault with signal %d; recorded: signal %d, or another cause", info.signo, body.number);
     }
     take_event();
+    if (body.register_hash != general_hash(turn.regs())) diverge(turn, "registers differ at a signal");
   }
 }
 

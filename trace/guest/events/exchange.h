@@ -31,7 +31,8 @@ void exchange_thread(Turn& turn, u32 number, i32& tid, i32& pid);
 /// A number for a thread: they count up over the run. 0 when there are no events.
 u32 new_thread_number();
 
-/// Of the general registers and the pc; never 0. What a turn's event says of the thread that computed.
+/// Of the general registers and the pc; never 0. What the events of turns and signals say of the thread that
+/// computed.
 u64 general_hash(const Registers& regs);
 
 /// Recording: `to` has got the turn that `from` had given away. Called by `to`, which holds it.

@@ -58,10 +58,12 @@ u64 next_deadline(const Thread* thread, u64 used) {
 }
 
 /// True for events that come from outside of the running thread, which goes up to their position and no
-/// further.
+/// further. That of a kill is a tick alone.
 bool interrupts(const wire::EventHeader& event) {
   if (event.kind == wire::EventKind::kTurn)
     return events::body_of<wire::TurnBody>(event).reason != wire::TurnReason::kWaits;
+  if (event.kind == wire::EventKind::kExit)
+    return events::body_of<wire::ExitBody>(event).cause == wire::ExitCause::kKilled;
   return event.kind == wire::EventKind::kSignal && events::body_of<wire::SignalBody>(event).asynchronous != 0;
 }
 
