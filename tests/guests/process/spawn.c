@@ -1,6 +1,5 @@
 // posix_spawn: a program, one that does not exist, by PATH, with file actions, process group, masks,
 // defaults.
-// @recorded-differs: a child process shares no memory with a recorded one
 // @recorded-part: child processes are not recorded
 #include <fcntl.h>
 #include <signal.h>

@@ -1,5 +1,4 @@
 // vfork: the child borrows the parent's memory until it exits or executes; the parent waits for that.
-// @recorded-differs: a child process shares no memory with a recorded one
 // @recorded-part: child processes are not recorded
 #include <fcntl.h>
 #include <sys/wait.h>

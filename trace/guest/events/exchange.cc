@@ -3,6 +3,7 @@
 #include "trace/guest/base/string.h"
 #include "trace/guest/base/syscall.h"
 #include "trace/guest/debug/debugger.h"
+#include "trace/guest/events/child_stores.h"
 #include "trace/guest/events/divergence.h"
 #include "trace/guest/events/record.h"
 #include "trace/guest/process.h"
@@ -75,8 +76,8 @@ void exchange_signal(Turn& turn, SignalInfo& info, bool asynchronous) {
     body.number = info.signo;
     body.asynchronous = asynchronous ? 1 : 0;
     memcpy(body.info, &info, sizeof info);
-    record.commit();
     body.register_hash = general_hash(turn.regs());
+    record.commit();
   } else if (replaying()) {
     if (debug::attached) stop_at_signal(turn);
     // Fetched only now: a checkpoint split off meanwhile has another ring.
@@ -90,8 +91,8 @@ void exchange_signal(Turn& turn, SignalInfo& info, bool asynchronous) {
                memcmp(body.info, &info, sizeof info) != 0) {
       diverge(turn, "fault with signal %d; recorded: signal %d, or another cause", info.signo, body.number);
     }
-    take_event();
     if (body.register_hash != general_hash(turn.regs())) diverge(turn, "registers differ at a signal");
+    take_event();
   }
 }
 
@@ -105,10 +106,13 @@ void exchange_exit(Turn& turn, wire::ExitCause cause, i32 status) {
     record.commit();
   } else if (replaying()) {
     replay_exit(turn, cause, status);
+  } else {
+    leave_child_stores();
   }
 }
 
 void record_exec(Turn& turn) {
+  leave_child_stores();
   if (!recording()) return;
   Record record(turn, wire::EventKind::kExit);
   record.append<wire::ExitBody>().cause = wire::ExitCause::kExec;

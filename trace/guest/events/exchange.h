@@ -22,7 +22,8 @@ void exchange_signal(Turn& turn, SignalInfo& info, bool asynchronous);
 /// process.
 void exchange_exit(Turn& turn, wire::ExitCause cause, i32 status);
 
-/// Recording: the process is about to execute another image. Replay takes this event in replay_call().
+/// The process is about to execute another image: recorded, or told to a vfork child's parent. Replay takes
+/// the event in replay_call().
 void record_exec(Turn& turn);
 
 /// A thread has been created: its number, and its ids, which replay fills in.

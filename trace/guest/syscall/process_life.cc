@@ -6,6 +6,7 @@
 
 #include "trace/guest/base/print.h"
 #include "trace/guest/base/syscall.h"
+#include "trace/guest/events/child_stores.h"
 #include "trace/guest/events/exchange.h"
 #include "trace/guest/events/mappings.h"
 #include "trace/guest/events/ring.h"
@@ -65,6 +66,7 @@ void become_child(Turn& turn, const CloneArgs& args) {
   process().pid = self.pid;
   process().first = false;
   events::leave_ring();
+  events::begin_child_stores();
   signal::after_fork(turn);
   memory::after_fork(turn);
   run::stops_after_fork();
@@ -78,9 +80,12 @@ SysResult fork_process(Turn& turn, const CloneArgs& args) {
   u64 all = ~u64{0}, mask = 0;
   raw_syscall(__NR_rt_sigprocmask, kSetMask, arg(&all), arg(&mask), 8);
   events::unshare_context();
+  bool waits = (args.flags & CLONE_VFORK) != 0 && events::recording();
+  if (waits) events::expect_child_stores();
   SysResult r = raw_syscall(__NR_clone, kernel_flags(args.flags), 0,
                             (args.flags & CLONE_PIDFD) ? arg(&pidfd) : 0, 0, args.tls);
   if (r != 0) events::share_context_again();
+  if (r != 0 && waits) events::take_child_stores(turn);
   if (r == 0) {
     become_child(turn, args);
   } else if (!failed(r)) {
@@ -153,9 +158,11 @@ SysResult clone(Turn& turn, u64 flags, GuestAddr stack, GuestAddr parent_tid, Gu
   bool own_process = (flags & CLONE_THREAD) == 0;
   if (own_process && events::recording()) {
     // The child runs on without being recorded; in memory of its own, or its stores would be missing in the
-    // recording.
+    // recording. Those of a vfork child are taken over when it is done with its parent's memory.
     if (first_time(Notice::kChildNotRecorded)) warn("child processes are not recorded");
-    args.flags &= ~u64{CLONE_VM | CLONE_VFORK};
+    bool lends_memory = (args.flags & (CLONE_VM | CLONE_VFORK)) == (CLONE_VM | CLONE_VFORK);
+    args.flags &= ~u64{CLONE_VM};
+    if (!lends_memory) args.flags &= ~u64{CLONE_VFORK};
   }
   return (args.flags & CLONE_VM) ? start_thread(turn, args) : fork_process(turn, args);
 }
