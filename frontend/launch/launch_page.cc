@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "trace/wire/debug.h"
+#include "trace/wire/version.h"
 
 // Since Linux 6.3, and absent from older headers; older kernels refuse the flag with EINVAL (man 2
 // memfd_create).
@@ -73,7 +74,7 @@ Result<LaunchPage> LaunchPage::make(const EngineImage& engine, std::uint64_t byt
 
   auto* launch = new (memory) wire::Launch{};
   launch->magic = wire::kLaunchMagic;
-  launch->version = wire::kLaunchVersion;
+  launch->version = wire::kWireVersion;
   launch->engine_fd = engine.descriptor();
   launch->launch_fd = descriptor.number();
   launch->content_fd = -1;

@@ -16,6 +16,7 @@
 #include "trace/guest/signal/signals.h"
 #include "trace/guest/syscall/syscalls.h"
 #include "trace/guest/translate/translator.h"
+#include "trace/wire/version.h"
 
 namespace detrec::guest {
 namespace {
@@ -52,8 +53,13 @@ void map_launch(const char* fds) {
   u64 size = page_up(sizeof(wire::Launch));
   SysResult r = raw_syscall(__NR_mmap, kAt, size, kReadWrite, kShared | 0x10'0000, static_cast<u64>(fd), 0);
   auto* launch = reinterpret_cast<wire::Launch*>(kAt);
-  if (failed(r) || launch->magic != wire::kLaunchMagic || launch->version != wire::kLaunchVersion) {
+  if (failed(r) || launch->magic != wire::kLaunchMagic) {
     warn("detrec-guest is started by detrec, not by hand");
+    leave(kOwnFailure);
+  }
+  if (launch->version != wire::kWireVersion) {
+    warn("detrec and detrec-guest are of different builds (versions %x and %x): install both together",
+         launch->version, wire::kWireVersion);
     leave(kOwnFailure);
   }
   Process& p = process();

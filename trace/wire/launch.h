@@ -15,7 +15,6 @@
 namespace detrec::wire {
 
 inline constexpr std::uint32_t kLaunchMagic = 0x4c524544;  // "DERL"
-inline constexpr std::uint32_t kLaunchVersion = 4;
 inline constexpr std::uint64_t kNoTicks = ~std::uint64_t{0};
 
 /// How far a launch has come; only the engine advances it.
@@ -99,8 +98,8 @@ struct ContextLayout {
 };
 
 struct Launch {
-  std::uint32_t magic;
-  std::uint32_t version;
+  std::uint32_t magic;     ///< this word and the next have these places in every build
+  std::uint32_t version;   ///< kWireVersion (version.h)
   std::int32_t engine_fd;  ///< descriptor of the engine's own image, kept for execve
   std::int32_t launch_fd;  ///< descriptor of this page
 

@@ -14,7 +14,7 @@
 #include <cstring>
 #include <string>
 
-#include "trace/wire/launch.h"
+#include "trace/wire/version.h"
 
 namespace {
 
@@ -146,7 +146,7 @@ int main(int argc, char** argv) {
   void* page = mmap(nullptr, sizeof(Launch), PROT_READ | PROT_WRITE, MAP_SHARED, std::atoi(argv[1]), 0);
   if (page == MAP_FAILED) return 98;
   auto& launch = *static_cast<Launch*>(page);
-  if (launch.magic != detrec::wire::kLaunchMagic || launch.version != detrec::wire::kLaunchVersion) return 97;
+  if (launch.magic != detrec::wire::kLaunchMagic || launch.version != detrec::wire::kWireVersion) return 97;
   if (launch.launch_fd != std::atoi(argv[1]) || fcntl(launch.engine_fd, F_GETFD) != 0) return 96;
   if (fcntl(launch.launch_fd, F_GETFD) != 0) return 95;
   return act(launch, argc, argv);

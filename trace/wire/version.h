@@ -1,0 +1,27 @@
+// The version of what the server and the engines of a run share. It is private to one build: an engine that
+// meets another number was built from other sources than the detrec that started it.
+#pragma once
+
+#include "trace/wire/capture.h"
+#include "trace/wire/debug.h"
+#include "trace/wire/event.h"
+#include "trace/wire/launch.h"
+
+namespace detrec::wire {
+
+/// One higher whenever the same bytes mean something else.
+inline constexpr std::uint32_t kMeaning = 5;
+
+/// FNV-1a (32 bits) over sizes: most changes of a layout change one of them.
+template <typename... Types>
+constexpr std::uint32_t mix_sizes(std::uint32_t hash) {
+  ((hash = (hash ^ static_cast<std::uint32_t>(sizeof(Types))) * 0x0100'0193u), ...);
+  return hash;
+}
+
+inline constexpr std::uint32_t kWireVersion =
+    mix_sizes<Launch, RingControl, CaptureMessage, EventHeader, RangeHeader, StartBody, MappingBody,
+              SyscallBody, InstructionBody, SignalBody, TurnBody, ThreadBody, ExitBody, DebugMailbox,
+              DebugRun, DebugStop, DebugTrailEntry, DebugRegisters>(0x811c'9dc5u ^ kMeaning);
+
+}  // namespace detrec::wire
