@@ -4,9 +4,7 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <deque>
-#include <string_view>
 
 #include "trace/event/render/render.h"
 
@@ -80,9 +78,8 @@ std::string format_neighbours(storage::TraceReader& reader, const wire::Divergen
 
 }  // namespace
 
-std::string format_divergence(const wire::Launch& launch, storage::TraceReader& reader) {
-  const wire::Divergence& d = launch.divergence;
-  std::string_view message(launch.message, strnlen(launch.message, sizeof launch.message));
+std::string format_divergence(const wire::Divergence& d, std::string_view message,
+                              storage::TraceReader& reader) {
   const auto doing = message.find(kDoing);
   std::string text =
       fmt::format("detrec: the replay differs from the recording at {}:{}:{:#x}, thread {}\n  {}\n", d.event,

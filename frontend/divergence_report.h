@@ -2,13 +2,15 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "storage/trace_reader.h"
 #include "trace/wire/launch.h"
 
 namespace detrec::frontend {
 
-/// Lines for stderr: what differs and where, the recorded events around, registers, code.
-std::string format_divergence(const wire::Launch& launch, storage::TraceReader& reader);
+/// Lines: what differs (the engine's `message`) and where, the recorded events around, registers, code.
+std::string format_divergence(const wire::Divergence& divergence, std::string_view message,
+                              storage::TraceReader& reader);
 
 }  // namespace detrec::frontend

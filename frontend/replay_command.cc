@@ -46,7 +46,7 @@ int replay_at_full_speed(const std::string& trace, storage::TraceReader& reader)
       if (launch.message[0] != 0) return complain({kExitOwnFailure, launch.message, trace});
       return status_of_end(launch.replayed_end);
     case wire::LaunchPhase::kDiverged:
-      std::fputs(format_divergence(launch, reader).c_str(), stderr);
+      std::fputs(format_divergence(launch.divergence, message_of(launch), reader).c_str(), stderr);
       return kExitOwnFailure;
     default:
       break;

@@ -8,6 +8,7 @@
 #include <cstdio>
 
 #include "frontend/complain.h"
+#include "frontend/divergence_report.h"
 #include "frontend/launch/launch_page.h"
 #include "frontend/launch/supervisor.h"
 #include "frontend/replay_input.h"
@@ -52,7 +53,12 @@ int serve_debugger(const std::string& trace, storage::TraceReader& reader, const
 
   std::signal(SIGPIPE, SIG_IGN);
   asio::io_context io;
-  server::ReplayTarget target(io, reader, std::move(timeline.value()));
+  server::ReplayTarget::Reports reports;
+  reports.describe_divergence = [&](const wire::Divergence& divergence, std::string_view message) {
+    return format_divergence(divergence, message, reader);
+  };
+  reports.warn = [](const std::string& line) { std::fputs(("detrec: " + line + "\n").c_str(), stderr); };
+  server::ReplayTarget target(io, reader, std::move(timeline.value()), std::move(reports));
   gdbstub::Server stub(io, target);
   pid_t gdb = 0;
   if (options.stdio) {

@@ -4,7 +4,6 @@
 #include <sys/wait.h>
 
 #include <cstring>
-#include <string_view>
 
 namespace detrec::frontend {
 namespace {
@@ -13,12 +12,6 @@ namespace {
 std::string describe(int wait_status) {
   if (WIFSIGNALED(wait_status)) return fmt::format("signal {}", WTERMSIG(wait_status));
   return fmt::format("status {}", WEXITSTATUS(wait_status));
-}
-
-/// The engine's message; it writes from inside a dying process, so its termination is not taken for granted.
-std::string_view message_of(const wire::Launch& launch) {
-  const std::string_view text(launch.message, strnlen(launch.message, sizeof launch.message));
-  return text.empty() ? "the engine failed and left no message" : text;
 }
 
 int failure_status_of(const wire::Launch& launch) {
@@ -37,6 +30,12 @@ std::string format_ticks(const wire::Launch& launch, int wait_status) {
 int status_of(int wait_status) {
   if (WIFSIGNALED(wait_status)) return 128 + WTERMSIG(wait_status);
   return WEXITSTATUS(wait_status);
+}
+
+std::string_view message_of(const wire::Launch& launch) {
+  // It was written from inside a dying process, so its termination is not taken for granted.
+  const std::string_view text(launch.message, strnlen(launch.message, sizeof launch.message));
+  return text.empty() ? "the engine failed and left no message" : text;
 }
 
 std::string format_stats(const wire::EngineStats& stats) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "frontend/run_command.h"
 #include "trace/wire/launch.h"
@@ -17,6 +18,9 @@ struct Outcome {
 /// The status a shell would report for `wait_status` (as from man 2 wait): the exit status, or 128+n for
 /// signal n.
 int status_of(int wait_status);
+
+/// The engine's message, or that there is none.
+std::string_view message_of(const wire::Launch& launch);
 
 /// Judges what the engine left in `launch` and the process's wait status.
 Outcome judge(const wire::Launch& launch, int wait_status, const RunOptions& options);

@@ -25,13 +25,26 @@ bool has_conditions(const BreakpointSet& set) {
 
 Error gone(const event::Error& error) { return {EIO, to_string(error)}; }
 
+/// Bit n - 1 stands for signal n.
+std::uint64_t signal_mask(const std::set<Signal>& signals) {
+  std::uint64_t mask = 0;
+  for (const Signal signal : signals) {
+    if (signal.value >= 1 && signal.value <= 64) mask |= std::uint64_t{1} << (signal.value - 1);
+  }
+  return mask;
+}
+
 event::Position to_position(const wire::DebugPosition& p) { return {{p.event}, {p.ticks}, {p.pc}}; }
 
 }  // namespace
 
 ReplayTarget::ReplayTarget(asio::io_context& io, storage::TraceReader& reader,
-                           std::unique_ptr<Timeline> timeline)
-    : io_(io), timeline_(std::move(timeline)), files_(reader), layout_(server::vector_level()) {}
+                           std::unique_ptr<Timeline> timeline, Reports reports)
+    : io_(io),
+      timeline_(std::move(timeline)),
+      files_(reader),
+      layout_(server::vector_level()),
+      reports_(std::move(reports)) {}
 
 ReplayTarget::~ReplayTarget() {
   timeline_->interrupt();
@@ -139,6 +152,21 @@ Result<std::size_t> ReplayTarget::read_memory(ProcessId, Address address, std::s
   return read.value();
 }
 
+void ReplayTarget::warn_of_change() {
+  reports_.warn(
+      "a recording cannot be changed: neither registers nor memory, nor can its functions be called");
+}
+
+Status ReplayTarget::write_registers(ThreadRef thread, const Registers& registers) {
+  warn_of_change();
+  return Target::write_registers(thread, registers);
+}
+
+Status ReplayTarget::write_memory(ProcessId process, Address address, std::span<const std::uint8_t> bytes) {
+  warn_of_change();
+  return Target::write_memory(process, address, bytes);
+}
+
 Result<std::vector<std::uint8_t>> ReplayTarget::read_siginfo(ThreadRef thread) {
   const wire::DebugStop& stop = timeline_->last_stop();
   if (stop.reason != wire::StopReason::kSignal || thread != current_thread())
@@ -187,6 +215,7 @@ Status ReplayTarget::restart() {
 }
 
 event::Result<Standstill> ReplayTarget::move(const ResumeRequest& request) {
+  timeline_->set_quiet_signals(signal_mask(request.pass_signals));
   if (request.direction == Direction::kBackward) {
     if (request.motion != Motion::kContinue) return timeline_->step_backward();
     Timeline::Filter filter;
@@ -211,17 +240,9 @@ event::Result<Standstill> ReplayTarget::move(const ResumeRequest& request) {
   }
 }
 
-/// False when it has stopped for something that need not stop it: a condition that does not hold, a signal
-/// that gdb passes on silently.
+/// False for a breakpoint whose condition does not hold.
 bool ReplayTarget::stops(const ResumeRequest& request, const Standstill& standstill) {
-  switch (standstill.reason) {
-    case Standstill::Reason::kSignal:
-      return !request.pass_signals.contains({timeline_->last_stop().signal});
-    case Standstill::Reason::kBreakpoint:
-      return counts(request, standstill.hit);
-    default:
-      return true;
-  }
+  return standstill.reason != Standstill::Reason::kBreakpoint || counts(request, standstill.hit);
 }
 
 /// Whether the condition of a breakpoint here holds.
@@ -237,6 +258,22 @@ bool ReplayTarget::counts(const ResumeRequest& request, const wire::DebugHit& hi
     if (agent::should_stop(breakpoint.conditions, *machine)) return true;
   }
   return false;
+}
+
+/// Of the process that stands where it differs.
+std::string ReplayTarget::divergence_report() {
+  const wire::DebugStop& stop = timeline_->last_stop();
+  wire::Divergence at{};
+  at.event = stop.position.event;
+  at.ticks = stop.position.ticks;
+  at.pc = stop.position.pc;
+  at.thread = stop.thread;
+  if (const auto registers = timeline_->read_registers(stop.thread)) {
+    std::copy(std::begin(registers.value().gpr), std::end(registers.value().gpr), at.gpr);
+    at.rflags = registers.value().rflags;
+  }
+  static_cast<void>(timeline_->read_memory(at.pc, at.code));  // zeros where there is none
+  return reports_.describe_divergence(at, timeline_->message());
 }
 
 void ReplayTarget::report(const event::Result<Standstill>& result) {
@@ -271,7 +308,7 @@ void ReplayTarget::report(const event::Result<Standstill>& result) {
       stop.reason = HistoryBegin{};
       break;
     case Standstill::Reason::kDiverged:
-      observer_->on_output("detrec: the replay differs from the recording: " + timeline_->message() + "\n");
+      observer_->on_output(divergence_report());
       stop.reason = HistoryEnd{};
       break;
     case Standstill::Reason::kEnd:
@@ -299,6 +336,7 @@ void ReplayTarget::seek(const std::string& to, std::shared_ptr<MonitorReply> rep
       if (!result) return reply->finish(gone(result.error()));
       reply->line(when());
       if (result.value().reason == Standstill::Reason::kEnd) reply->line("the recording ends here");
+      if (result.value().reason == Standstill::Reason::kDiverged) reply->line(divergence_report());
       reply->finish(Done{});
     });
   });

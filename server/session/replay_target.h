@@ -14,6 +14,7 @@
 #include "gdbstub/target.h"
 #include "server/session/captured_files.h"
 #include "server/session/timeline.h"
+#include "trace/wire/launch.h"
 
 // After the macro that gdbstub/net/asio.h sets.
 #include <asio/io_context.hpp>
@@ -22,8 +23,16 @@ namespace detrec::server {
 
 class ReplayTarget : public gdbstub::Target {
  public:
+  struct Reports {
+    /// Lines about a replay that differs from its recording: where, and the engine's message.
+    std::function<std::string(const wire::Divergence&, std::string_view message)> describe_divergence;
+    /// For the user, where the protocol has no way: gdb says only that it cannot write.
+    std::function<void(const std::string& line)> warn;
+  };
+
   /// `timeline` stands before the first instruction.
-  ReplayTarget(asio::io_context& io, storage::TraceReader& reader, std::unique_ptr<Timeline> timeline);
+  ReplayTarget(asio::io_context& io, storage::TraceReader& reader, std::unique_ptr<Timeline> timeline,
+               Reports reports);
   ~ReplayTarget() override;
 
   void set_observer(gdbstub::TargetObserver* observer) override { observer_ = observer; }
@@ -36,6 +45,9 @@ class ReplayTarget : public gdbstub::Target {
   gdbstub::Result<gdbstub::Registers> read_registers(gdbstub::ThreadRef thread) override;
   gdbstub::Result<std::size_t> read_memory(gdbstub::ProcessId process, gdbstub::Address address,
                                            std::span<std::uint8_t> out) override;
+  gdbstub::Status write_registers(gdbstub::ThreadRef thread, const gdbstub::Registers& registers) override;
+  gdbstub::Status write_memory(gdbstub::ProcessId process, gdbstub::Address address,
+                               std::span<const std::uint8_t> bytes) override;
   gdbstub::Result<std::vector<std::uint8_t>> read_siginfo(gdbstub::ThreadRef thread) override;
   gdbstub::Status resume(const gdbstub::ResumeRequest& request) override;
   void interrupt() override { timeline_->interrupt(); }
@@ -46,6 +58,8 @@ class ReplayTarget : public gdbstub::Target {
   using Move = std::function<event::Result<Standstill>()>;
   void perform(Move move);
   void report(const event::Result<Standstill>& result);
+  std::string divergence_report();
+  void warn_of_change();
   event::Result<Standstill> move(const gdbstub::ResumeRequest& request);
   bool counts(const gdbstub::ResumeRequest& request, const wire::DebugHit& hit);
   std::uint32_t thread_number(gdbstub::ThreadRef thread) const;
@@ -59,6 +73,7 @@ class ReplayTarget : public gdbstub::Target {
   std::unique_ptr<Timeline> timeline_;
   CapturedFiles files_;
   gdbstub::registers::Layout layout_;
+  Reports reports_;
   gdbstub::TargetObserver* observer_ = nullptr;
   gdbstub::ResumeRequest request_;
   std::thread mover_;

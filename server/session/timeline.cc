@@ -146,6 +146,20 @@ event::Status Timeline::send_points(bool with_points) {
   return event::Done{};
 }
 
+/// Until something is met.
+wire::DebugRun Timeline::run_freely() const {
+  wire::DebugRun run{};
+  run.quiet_signals = quiet_signals_;
+  return run;
+}
+
+wire::DebugRun Timeline::search_to(const DebugPosition& limit, std::uint32_t flags) const {
+  wire::DebugRun run = run_freely();
+  run.flags = wire::kRunToLimit | flags;
+  run.limit = limit;
+  return run;
+}
+
 event::Result<wire::DebugStop> Timeline::run(wire::DebugRun run, bool with_points) {
   trail_.clear();
   threads_.reset();
@@ -153,12 +167,16 @@ event::Result<wire::DebugStop> Timeline::run(wire::DebugRun run, bool with_point
     if (const auto sent = send_points(with_points); !sent) return sent.error();
   }
   for (;;) {
+    const std::uint64_t begin = present_->spot().total_ticks;
     auto stop = present_->run(run);
     if (!stop) return stop;
     if (stop.value().reason != StopReason::kImage) {
       stand();
       return stop;
     }
+    // What the image before has used of the budget; 0 would be no budget at all.
+    const std::uint64_t used = stop.value().total_ticks - begin;
+    if (run.budget != 0) run.budget = run.budget > used ? run.budget - used : 1;
     present_points_ = 0;
     if (const auto sent = send_points(with_points); !sent) return sent.error();
     if (run.steps != 0) {  // the execve was one
@@ -230,7 +248,7 @@ event::Status Timeline::leave_trail() {
 
 event::Result<Standstill> Timeline::go_forward() {
   if (const auto left = leave_trail(); !left) return left.error();
-  const auto stop = run_with_checkpoints({}, true);
+  const auto stop = run_with_checkpoints(run_freely(), true);
   if (!stop) return stop.error();
   return standstill(stop.value());
 }
@@ -243,7 +261,7 @@ event::Result<Standstill> Timeline::step_forward(const Step& step) {
     return Standstill{Standstill::Reason::kStep, {}};
   }
   if (const auto left = leave_trail(); !left) return left.error();
-  wire::DebugRun run{};
+  wire::DebugRun run = run_freely();
   run.steps = 1;
   run.thread = step.thread;
   if (!one) run.range_begin = step.range_begin, run.range_end = step.range_end;
@@ -315,7 +333,7 @@ event::Result<Timeline::Found> Timeline::search(const Spot& end, const Filter& f
 }
 
 event::Result<Timeline::Found> Timeline::search_last(const Spot& end) {
-  wire::DebugRun run = run_to(end.position, wire::kRunNoteHits);
+  wire::DebugRun run = search_to(end.position, wire::kRunNoteHits);
   const std::uint64_t begin = present_->spot().total_ticks;
   if (end.total_ticks > begin + 2 * kNearest) run.most_hits = kManyHits;
   const auto stop = this->run(run, true);
@@ -342,18 +360,30 @@ event::Result<Timeline::Found> Timeline::search_last(const Spot& end) {
 
 event::Result<Timeline::Found> Timeline::search_each(const Spot& end, const Filter& filter) {
   Found found;
-  wire::DebugRun run = run_to(end.position, wire::kRunContinue);  // what is right here counts
+  wire::DebugRun run = search_to(end.position, wire::kRunContinue);  // what is right here counts
   for (;;) {
     const auto stop = this->run(run, true);
     if (!stop) return stop.error();
     found.end = stop.value().reason;
-    if (found.end != StopReason::kBreakpoint && found.end != StopReason::kWatch) return found;
-    if (filter(stop.value().hit)) found.hit = stop.value().hit;
+    const bool signal = found.end == StopReason::kSignal;
+    if (!signal && found.end != StopReason::kBreakpoint && found.end != StopReason::kWatch) return found;
+    if (signal || filter(stop.value().hit)) found.hit = stop.value().hit;
     run.flags &= ~wire::kRunContinue;
   }
 }
 
+/// To where the signal has arrived and is not delivered yet, which no position tells from what comes before.
+event::Result<Standstill> Timeline::arrive_at_signal(const wire::DebugHit& hit) {
+  const auto arrived = seek(hit.position);
+  if (!arrived || arrived.value().reason != Standstill::Reason::kArrived) return arrived;
+  if (const auto left = leave_trail(); !left) return left.error();
+  const auto stop = run(wire::DebugRun{}, false);
+  if (!stop) return stop.error();
+  return standstill(stop.value());
+}
+
 event::Result<Standstill> Timeline::arrive(const wire::DebugHit& hit) {
+  if (hit.reason == StopReason::kSignal) return arrive_at_signal(hit);
   // A call is left backwards to whatever came before its end, which may be another thread.
   const Spot after{hit.position, hit.total_ticks};
   const auto arrived = hit.after_call != 0 ? back_from(after) : seek(hit.position);

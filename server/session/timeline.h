@@ -21,7 +21,7 @@ namespace detrec::server {
 struct Standstill {
   enum class Reason { kStep, kBreakpoint, kWatch, kSignal, kInterrupted, kBegin, kEnd, kDiverged, kArrived };
   Reason reason = Reason::kArrived;
-  wire::DebugHit hit{};  ///< of kBreakpoint and kWatch
+  wire::DebugHit hit{};  ///< of kBreakpoint, kWatch and kSignal
 };
 
 /// How to step forward.
@@ -58,6 +58,8 @@ class Timeline {
 
   void begin_motion() { context_.interrupted = false; }
   void set_points(std::vector<std::uint64_t> breakpoints, std::vector<wire::DebugWatch> watches);
+  /// Bit n - 1: signal n does not stop a motion, in either direction.
+  void set_quiet_signals(std::uint64_t mask) { quiet_signals_ = mask; }
 
   event::Result<Standstill> go_forward();
   event::Result<Standstill> step_forward(const Step& step);
@@ -92,6 +94,8 @@ class Timeline {
     }
   };
 
+  wire::DebugRun run_freely() const;
+  wire::DebugRun search_to(const wire::DebugPosition& limit, std::uint32_t flags) const;
   event::Result<wire::DebugStop> run(wire::DebugRun run, bool with_points);
   event::Result<wire::DebugStop> run_with_checkpoints(wire::DebugRun run, bool with_points);
   event::Status send_points(bool with_points);
@@ -103,12 +107,14 @@ class Timeline {
   event::Result<Found> search_last(const Spot& end);
   event::Result<Found> search_each(const Spot& end, const Filter& filter);
   event::Result<Standstill> arrive(const wire::DebugHit& hit);
+  event::Result<Standstill> arrive_at_signal(const wire::DebugHit& hit);
   event::Result<Standstill> back_from(const Spot& origin);
   event::Result<Standstill> give_up(const Spot& origin);
   void stand();
 
   SessionContext context_;
   Points points_;
+  std::uint64_t quiet_signals_ = 0;
   Checkpoints checkpoints_;
   std::unique_ptr<GuestProcess> present_;
   std::uint64_t present_points_ = 0;

@@ -70,6 +70,7 @@ struct DebugRun {
   std::uint64_t range_begin, range_end;  ///< with `steps` 1: go on while the pc is in here
   std::uint64_t budget;                  ///< in ticks of all threads together; 0: any number
   std::uint64_t most_hits;               ///< with kRunNoteHits; 0: any number
+  std::uint64_t quiet_signals;           ///< bit n - 1: signal n stops nothing and is no hit
 };
 
 enum class WatchKind : std::uint32_t { kWrite = 2, kRead = 3, kAccess = 4 };
@@ -80,10 +81,10 @@ struct DebugWatch {
   std::uint32_t reserved;
 };
 
-/// A breakpoint or watchpoint that was met; event ~0: none.
+/// A breakpoint, watchpoint or signal that was met; event ~0: none.
 struct DebugHit {
-  DebugPosition position;  ///< of the instruction, before it
-  StopReason reason;       ///< kBreakpoint or kWatch
+  DebugPosition position;  ///< of the instruction, before it; of a signal, before its delivery
+  StopReason reason;       ///< kBreakpoint, kWatch or kSignal
   WatchKind watch_kind;
   std::uint64_t address;     ///< the first watched byte that was accessed
   std::uint32_t after_call;  ///< a system call did it: `position` is the one after the call
@@ -100,7 +101,7 @@ struct DebugStop {
   std::int32_t tid, pid;  ///< of the thread, as the guest sees them
   std::uint32_t reserved;
   std::uint8_t siginfo[128];
-  DebugHit hit;            ///< with kBreakpoint, kWatch: this one; with kRunNoteHits: the last one
+  DebugHit hit;            ///< with kBreakpoint, kWatch, kSignal: this one; with kRunNoteHits: the last one
   DebugPosition previous;  ///< with kRunNotePrevious; event ~0: none
   std::uint64_t previous_total_ticks;
   std::uint64_t trail;  ///< DebugTrailEntry there are; the instruction of the last one led to `position`

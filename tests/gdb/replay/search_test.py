@@ -2,8 +2,10 @@
 
 import os
 import re
+import subprocess
 import unittest
 
+from client import Client
 from harness import ReplayTest, debug, record, recording, scratch
 
 
@@ -61,6 +63,30 @@ print(code)
     def test_containers(self):
         trace = recording("throws.cc", "-O1")[1]
         self.find(trace, "long", "(char*)&areas + 40", ["tbreak main", "continue"])
+
+    def test_packets(self):
+        """`bc` alone, without a debugger's help: from the end to each write, and to the beginning."""
+        program, trace = recording("steps.c", "-O0")
+        symbols = subprocess.run(["nm", program], capture_output=True, text=True, check=True).stdout
+        address = int(re.search(r"^(\w+) B counter$", symbols, re.M)[1], 16)
+        text = debug(trace, ["tbreak main", "continue", "print &counter"])
+        self.assertTrue(re.search(rf"\$1 = .*0x\w*{address & 0xfff:03x} <counter>", text), text)
+        address = int(re.search(r"\$1 = .* (0x\w+) <counter>", text)[1], 16)
+        with Client(trace) as client:
+            client.ask("vCont;c")
+            self.assertEqual(client.ask(f"Z2,{address:x},4"), "OK")
+            value = client.memory(address, 4)
+            writes = 0
+            while "watch:" in (reply := client.ask("bc")):
+                writes += 1
+                before, there = client.memory(address, 4), client.when()
+                client.stepi()
+                self.assertEqual(client.memory(address, 4), value)
+                self.assertNotEqual(before, value)
+                self.assertEqual(client.seek(there), there)
+                value = before
+            self.assertIn("replaylog:begin", reply)
+            self.assertEqual(writes, 11)  # 1, nine squares that are not 0, the product
 
     def real(self, name, command, begin, kind, address):
         """A program of the system, without symbols: a word of its own data."""

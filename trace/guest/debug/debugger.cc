@@ -90,9 +90,28 @@ bool meet(Turn& turn, const wire::DebugHit& hit) {
     stop(turn, hit.reason);
     return true;
   }
-  if (++run.hits != mailbox().run.most_hits) return false;
+  u64 most = mailbox().run.most_hits;
+  if (++run.hits < most || most == 0) return false;
   stop(turn, StopReason::kHits);
   return true;
+}
+
+bool is_quiet(i32 signo) {
+  return flag(wire::kRunPassSignals) || ((mailbox().run.quiet_signals >> (signo - 1)) & 1) != 0;
+}
+
+/// A signal that is about to be delivered at `here`.
+void meet_signal(Turn& turn, const SignalInfo& info, const DebugPosition& here) {
+  wire::DebugStop& s = mailbox().stop;
+  s.hit = {here, StopReason::kSignal, {}, 0, 0, 0, run::total_ticks(turn)};
+  if (flag(wire::kRunNoteHits)) {
+    // Too many of them stop it at the next instruction: a checkpoint of here would be behind this signal.
+    ++run.hits;
+    return;
+  }
+  s.signal = info.signo;
+  memcpy(s.siginfo, &info, sizeof s.siginfo);
+  stop(turn, StopReason::kSignal);
 }
 
 void set_pending(Turn& turn, const WatchedAccess& access) {
@@ -260,12 +279,7 @@ void at_signal(Turn& turn, const SignalInfo& info) {
   settle_pending(turn, here);
   pending.any = false;
   while (at_limit(position(turn))) stop(turn, StopReason::kLimit);
-  if (!flag(wire::kRunPassSignals)) {
-    wire::DebugStop& s = mailbox().stop;
-    s.signal = info.signo;
-    memcpy(s.siginfo, &info, sizeof s.siginfo);
-    stop(turn, StopReason::kSignal);
-  }
+  if (!is_quiet(info.signo)) meet_signal(turn, info, position(turn));
   if (!steps(turn)) return;
   // The way into the handler is a step.
   run.stepper = turn.thread().number;
@@ -274,7 +288,7 @@ void at_signal(Turn& turn, const SignalInfo& info) {
 
 void at_end(Turn& turn, StopReason reason, const char* message) {
   for (;;) {
-    while (reason == StopReason::kEnd && at_limit(position(turn))) stop(turn, StopReason::kLimit);
+    while (at_limit(position(turn))) stop(turn, StopReason::kLimit);
     copy_string(mailbox().message, message, sizeof mailbox().message);
     stop(turn, reason);
   }
@@ -289,6 +303,8 @@ void note_write(Turn& turn, GuestAddr begin, GuestAddr end) {
 }
 
 void prepare_exec(i32 launch_fd) {
+  // A checkpoint is not the process that was started first, but the new image is to go on as that.
+  process().launch->first_pid = static_cast<i32>(raw_syscall(__NR_getpid));
   raw_syscall(__NR_pwrite64, static_cast<u64>(launch_fd), arg(process().launch), sizeof(wire::Launch), 0);
 }
 
