@@ -269,6 +269,14 @@ constexpr std::uint64_t branch_target(const Insn& insn, std::uint64_t pc) noexce
   return pc + insn.length + static_cast<std::uint64_t>(insn.imm);
 }
 
+/// Whether a memory operand, perhaps an implicit one, is written.
+constexpr bool writes_memory(const Insn& insn) noexcept {
+  for (int i = 0; i < insn.mem_count; ++i) {
+    if (insn.mem[i].write) return true;
+  }
+  return false;
+}
+
 /// Whether the branch's target is in the instruction itself.
 constexpr bool is_direct_branch(const Insn& insn) noexcept {
   switch (insn.branch) {

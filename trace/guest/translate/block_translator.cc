@@ -31,13 +31,6 @@ bool copied(Special s) {
   }
 }
 
-bool writes_memory(const Insn& insn) {
-  for (int i = 0; i < insn.mem_count; ++i) {
-    if (insn.mem[i].write) return true;
-  }
-  return false;
-}
-
 }  // namespace
 
 BlockTranslator::BlockTranslator(CacheAddr at, CacheAddr cold, GuestAddr pc, Mode mode)

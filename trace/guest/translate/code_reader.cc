@@ -87,11 +87,19 @@ bool CodeReader::decode_at(GuestAddr pc, Insn& insn, FetchFault& fault) {
 
 namespace {
 
+/// A program may overwrite the code of this page while it runs there.
+bool may_overwrite_itself(GuestAddr page) {
+  int prot = memory::protection(page);
+  GuestAddr alias;
+  return (prot & kProtWrite) != 0 || memory::writable_aliases(page, &alias, 1) != 0;
+}
+
 /// Of kFlagsOfDec, those surely overwritten before they are read from pc on.
 u32 dead_flags(CodeReader* near, GuestAddr pc, GuestAddr site_page, bool check_stable) {
   constexpr u64 kSmallWindow = 64;
   CodeReader own(pc, kSmallWindow);
   u32 dead = 0, live = 0;
+  bool changing = check_stable && may_overwrite_itself(site_page);
   GuestAddr stable_page = ~GuestAddr{0};
   for (int i = 0; i < kLookAhead && (dead | live) != kFlagsOfDec; ++i) {
     if (check_stable && page_down(pc) != site_page && page_down(pc) != stable_page) {
@@ -101,7 +109,8 @@ u32 dead_flags(CodeReader* near, GuestAddr pc, GuestAddr site_page, bool check_s
     }
     CodeReader& reader = near != nullptr && near->holds(pc) ? *near : own;
     PlainInsn plain;
-    if (reader.ready(pc) && decode_plain(reader.bytes_at(pc), plain) && plain.flags != PlainFlags::kAsk) {
+    if (!changing && reader.ready(pc) && decode_plain(reader.bytes_at(pc), plain) &&
+        plain.flags != PlainFlags::kAsk) {
       if (plain.flags == PlainFlags::kWritten) dead |= kFlagsOfDec & ~live;
       pc += plain.length;
       continue;
@@ -112,6 +121,7 @@ u32 dead_flags(CodeReader* near, GuestAddr pc, GuestAddr site_page, bool check_s
     live |= insn.flags_read & kFlagsOfDec & ~dead;
     if (insn.special != Special::kNone) break;
     dead |= insn.flags_must_written & kFlagsOfDec & ~live;
+    if (changing && writes_memory(insn)) break;  // perhaps the very code that comes next
     switch (insn.branch) {
       case Branch::kNone:
         pc += insn.length;

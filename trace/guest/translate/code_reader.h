@@ -47,8 +47,8 @@ class CodeReader {
 
 /// `near` is tried first. Whether the five status flags other than CF are overwritten before they are read on
 /// the straight path from pc (so that `dec` may clobber them). Gives up, answering no, at indirect transfers,
-/// after some instructions, and where other code than `site_page`'s could change under it (writable or
-/// anonymous memory of another page).
+/// after some instructions, where other code than `site_page`'s could change under it (writable or anonymous
+/// memory of another page), and behind a store when the code of `site_page` itself is writable.
 bool status_flags_dead(CodeReader& near, GuestAddr pc, GuestAddr site_page);
 
 /// Which of those five flags are dead at pc; a stop shows them as zero so that positions are repeatable.
