@@ -12,6 +12,7 @@
 // --no-watchdog  no signals from outside
 // --interrupt    a signal from outside so often
 // --exotic       more instructions that store or load processor state; ID and NT
+#include <sys/personality.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -271,11 +272,21 @@ Options parse(int argc, char** argv) {
   return options;
 }
 
+/// Where addresses are random, the heap may lie where the code goes, or where random code writes.
+void settle_addresses(char** argv) {
+  constexpr unsigned long kAsk = 0xffffffff;
+  const int persona = personality(kAsk);
+  if (persona == -1 || (persona & ADDR_NO_RANDOMIZE) != 0) return;
+  personality(static_cast<unsigned long>(persona) | ADDR_NO_RANDOMIZE);
+  if ((personality(kAsk) & ADDR_NO_RANDOMIZE) != 0) execv("/proc/self/exe", argv);
+}
+
 }  // namespace
 }  // namespace detrec::fuzz
 
 int main(int argc, char** argv) {
   using namespace detrec::fuzz;
+  settle_addresses(argv);
   const Options options = parse(argc, argv);
   start_cpu_state();
   map_areas();
