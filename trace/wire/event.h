@@ -69,7 +69,7 @@ struct SyscallBody {
   std::int64_t result;       ///< the kernel's: -errno, also its restart codes (-512 ...)
   std::uint32_t input_hash;  ///< FNV-1a (32 bits) over the memory that the call read; 0: read none
   std::uint32_t reserved;
-  std::uint64_t duration_ns;  ///< from call to result, host time; 0: not measured
+  std::uint64_t duration_ns;  ///< from call to result, host time; 0: short (a few microseconds), or not measured
 };
 static_assert(sizeof(SyscallBody) == 80);
 

@@ -48,6 +48,13 @@ int main(void) {
     EXPECT(raw_syscall(SYS_time, (long)&stored, 0, 0, 0, 0, 0) >= t);
     EXPECT(stored - t <= 1 && t >= value.tv_sec - 1);
   }
+  // A clock is an int, whatever the upper half of the register holds; those of processes and threads are negative.
+  struct timespec shown;
+  clockid_t own;
+  EXPECT_EQ(raw_syscall(SYS_clock_gettime, 0x1234500000000 | CLOCK_MONOTONIC, (long)&shown, 0, 0, 0, 0), 0);
+  EXPECT_EQ(clock_getcpuclockid(0, &own), 0);
+  EXPECT_EQ(raw_syscall(SYS_clock_gettime, (unsigned)own, (long)&shown, 0, 0, 0, 0), 0);
+  EXPECT_EQ(raw_syscall(SYS_clock_gettime, own, (long)&shown, 0, 0, 0, 0), 0);
   // Sleeping takes at least as long as asked for, by every clock.
   long long before = by_libc(CLOCK_MONOTONIC), before_real = by_libc(CLOCK_REALTIME);
   struct timespec sleep = {0, 20000000};

@@ -26,6 +26,7 @@ class RecordedCall {
   u32 input_hash_;
   syscall::Args args_;
   syscalls::Before before_;
+  u64 begun_;  ///< in cycles (duration.h)
 };
 
 /// The result of a call in a replay; its effects on memory are done. `serve` serves a call as without
@@ -33,7 +34,7 @@ class RecordedCall {
 SysResult replay_call(Turn& turn, i32 number, SysResult (*serve)(Turn& turn, i32 number));
 
 /// Recording: clock_gettime(clock, to) has been answered, by the short way of run/exits.S.
-void record_clock(Turn& turn, i32 clock, GuestAddr to, SysResult result, const syscall::Timespec& now);
+void record_clock(Turn& turn, u64 clock, GuestAddr to, SysResult result, const syscall::Timespec& now);
 
 /// rt_sigreturn, before it is done: it changes the pc, so it is an event.
 void exchange_sigreturn(Turn& turn);

@@ -1,6 +1,7 @@
 #include <asm/unistd_64.h>
 
 #include "trace/guest/events/calls.h"
+#include "trace/guest/events/duration.h"
 #include "trace/guest/events/input_hash.h"
 #include "trace/guest/events/mappings.h"
 #include "trace/guest/events/record.h"
@@ -103,14 +104,15 @@ syscall::Args known_arguments(Turn& turn, i32 number) {
 RecordedCall::RecordedCall(Turn& turn, i32 number) : number_(number), args_(known_arguments(turn, number)) {
   syscalls::capture_before(number_, args_.value, syscall::guest_reader(), before_);
   input_hash_ = input_hash(number_, args_, before_);
+  begun_ = cycles();
 }
 
-void record_clock(Turn& turn, i32 clock, GuestAddr to, SysResult result, const syscall::Timespec& now) {
+void record_clock(Turn& turn, u64 clock, GuestAddr to, SysResult result, const syscall::Timespec& now) {
   Record record(wire::EventKind::kSyscall, turn.thread().number, run::ticks_used_in_guest(context()),
                 turn.regs().pc);
   auto& body = record.append<wire::SyscallBody>();
   body.number = __NR_clock_gettime;
-  body.args[0] = static_cast<u64>(static_cast<i64>(clock));
+  body.args[0] = clock;
   body.args[1] = to;
   body.result = result;
   if (result == 0) {
@@ -123,12 +125,14 @@ void record_clock(Turn& turn, i32 clock, GuestAddr to, SysResult result, const s
 
 void RecordedCall::finish(Turn& turn, SysResult result) {
   if (!recording()) return;  // a forked child
+  u64 duration = duration_since(begun_);
   Record record(turn, wire::EventKind::kSyscall);
   auto& body = record.append<wire::SyscallBody>();
   body.number = number_;
   for (int i = 0; i < 6; ++i) body.args[i] = args_[i];
   body.result = result;
   body.input_hash = input_hash_;
+  body.duration_ns = duration;
   RangeWriter ranges(turn, record, body);
   auto visit = [&ranges](const syscalls::Range& range) {
     ranges.add(range.address, range.size, wire::Direction::kIn);

@@ -7,6 +7,7 @@
 #include "trace/guest/base/syscall.h"
 #include "trace/guest/events/calls.h"
 #include "trace/guest/events/divergence.h"
+#include "trace/guest/events/duration.h"
 #include "trace/guest/events/mappings.h"
 #include "trace/guest/events/record.h"
 #include "trace/guest/process.h"
@@ -130,6 +131,7 @@ void fill_limits(wire::StartBody& body) {
 void record_start(Turn& turn, const load::Program& program) {
   if (!recording()) return;
   start_outputs();
+  start_durations();
   const memory::RegionMap& map = memory::address_space().map;
   for (const Region* r = map.at_or_after(0); r != nullptr; r = map.at_or_after(r->end))
     record_region(turn, *r);

@@ -33,14 +33,14 @@ SysResult clock_gettime(Turn& turn) {
 }
 
 /// The short way of run/exits.S: clock_gettime without the dispatch loop. The thread holds the turn.
-extern "C" SysResult quick_clock_gettime(i32 clock, GuestAddr to, u32 site_index) {
+extern "C" SysResult quick_clock_gettime(u64 clock, GuestAddr to, u32 site_index) {
   const translate::Site& site = translate::block_index().site(site_index);
   context().regs.pc = site.pc;
   context().resume = site.cache;
   ++statistics().exits_syscall;
   Turn turn = TurnSchedule::held();
   Timespec now;
-  SysResult r = host_clock_gettime(clock, now);
+  SysResult r = host_clock_gettime(static_cast<i32>(clock), now);
   u64 epoch = translate::epoch();
   bool written = failed(r) || memory::write_guest(turn, to, now);
   if (!written) r = error(EFAULT);
