@@ -49,6 +49,24 @@ Status check_versions(const RecordingTable& recording) {
   return Done{};
 }
 
+/// So many zeros are left out of a copy: sparse files may be larger than all memory.
+constexpr std::size_t kHoleBytes = 64 * 1024;
+
+bool is_zero(std::span<const std::byte> bytes) {
+  return bytes.front() == std::byte{0} && std::memcmp(bytes.data(), bytes.data() + 1, bytes.size() - 1) == 0;
+}
+
+Status write_all(int fd, std::span<const std::byte> bytes, std::uint64_t at) {
+  while (!bytes.empty()) {
+    const ssize_t size = ::pwrite(fd, bytes.data(), bytes.size(), static_cast<off_t>(at));
+    if (size < 0 && errno == EINTR) continue;
+    if (size < 0) return Error{ErrorCode::kIo, std::strerror(errno), "copying a captured file"};
+    bytes = bytes.subspan(static_cast<std::size_t>(size));
+    at += static_cast<std::uint64_t>(size);
+  }
+  return Done{};
+}
+
 }  // namespace
 
 struct EventCursor::State {
@@ -253,11 +271,12 @@ Result<std::vector<std::byte>> TraceReader::read_capture(const Capture& capture,
 Status TraceReader::copy_capture(const Capture& capture, int fd, std::uint64_t offset) {
   return state_->for_each_piece(capture, [&](std::span<const std::byte> bytes, std::uint64_t at) -> Status {
     while (!bytes.empty()) {
-      const ssize_t size = ::pwrite(fd, bytes.data(), bytes.size(), static_cast<off_t>(offset + at));
-      if (size < 0 && errno == EINTR) continue;
-      if (size < 0) return Error{ErrorCode::kIo, std::strerror(errno), "copying a captured file"};
-      bytes = bytes.subspan(static_cast<std::size_t>(size));
-      at += static_cast<std::uint64_t>(size);
+      const auto block = bytes.first(std::min(bytes.size(), kHoleBytes));
+      if (!is_zero(block)) {
+        if (const auto written = write_all(fd, block, offset + at); !written) return written;
+      }
+      bytes = bytes.subspan(block.size());
+      at += block.size();
     }
     return Done{};
   });

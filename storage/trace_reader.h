@@ -83,7 +83,7 @@ class TraceReader {
   Result<Capture> capture(CaptureNumber number);
   /// The whole content; kInvalid when it is larger than `limit` bytes.
   Result<std::vector<std::byte>> read_capture(const Capture& capture, std::uint64_t limit);
-  /// Writes the content to `fd` from `offset` on, with pwrite.
+  /// Writes the content to `fd` from `offset` on, where it has a hole or ends: with pwrite, zeros left out.
   Status copy_capture(const Capture& capture, int fd, std::uint64_t offset);
 
  private:

@@ -1,5 +1,6 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -276,6 +277,29 @@ TEST(Captures, ContentComesBackAndIsStoredOnce) {
   ASSERT_TRUE(reader.value()->copy_capture(captures.value()[1], fd, 100).ok());
   ::close(fd);
   EXPECT_TRUE(same(std::span<const std::byte>(bytes_of_file(copy)).subspan(100), large));
+}
+
+TEST(Captures, ZerosBecomeHoles) {
+  const TraceFolder folder;
+  std::vector<std::byte> sparse(9u << 20);
+  sparse.front() = sparse[5u << 20] = sparse.back() = std::byte{1};
+  auto writer = TraceWriter::create(folder.path("a.detrec"), sample_info());
+  ASSERT_TRUE(writer.ok());
+  ASSERT_TRUE(writer.value()->add_capture({1}, {"[sparse]"}, sparse).ok());
+  ASSERT_TRUE(writer.value()->finish({}).ok());
+  auto reader = TraceReader::open(folder.path("a.detrec"));
+  ASSERT_TRUE(reader.ok());
+  const auto capture = reader.value()->capture({1});
+  ASSERT_TRUE(capture.ok());
+  const int fd = ::memfd_create("copy", MFD_CLOEXEC);
+  ASSERT_TRUE(reader.value()->copy_capture(capture.value(), fd, 4096).ok());
+  std::vector<std::byte> copy(sparse.size());
+  EXPECT_EQ(::pread(fd, copy.data(), copy.size(), 4096), static_cast<ssize_t>(copy.size()));
+  EXPECT_TRUE(same(copy, sparse));
+  struct stat status {};
+  ASSERT_EQ(::fstat(fd, &status), 0);
+  EXPECT_LT(status.st_blocks * 512, 1 << 20);
+  ::close(fd);
 }
 
 TEST(Captures, AnUnchangedProgramIsNotReadAgain) {

@@ -56,13 +56,37 @@ void sweep() {
   sweep_at = 2 * kept > kLeastSwept ? 2 * kept : kLeastSwept;
 }
 
-bool copy_file(i32 to, i32 from, u64 from_offset, u64 size) {
-  u64 offset = from_offset;
-  raw_syscall(__NR_lseek, fd_arg(to), 0, 0);
-  for (u64 left = size; left != 0;) {
+bool copy_bytes(i32 to, u64 to_offset, i32 from, u64 from_offset, u64 size) {
+  raw_syscall(__NR_lseek, fd_arg(to), to_offset, 0);
+  for (u64 offset = from_offset, left = size; left != 0;) {
     SysResult n = raw_syscall(__NR_sendfile, fd_arg(to), fd_arg(from), arg(&offset), left);
     if (n <= 0) return false;
     left -= static_cast<u64>(n);
+  }
+  return true;
+}
+
+/// Private pages that have been made of it stay, unlike with ftruncate.
+bool make_hole(i32 file, u64 offset, u64 size) {
+  constexpr u64 kKeepSize = 1, kPunchHole = 2;
+  return size == 0 ||
+         !failed(raw_syscall(__NR_fallocate, fd_arg(file), kPunchHole | kKeepSize, offset, size));
+}
+
+/// Holes stay holes: a sparse file may be larger than all memory.
+bool copy_file(i32 to, i32 from, u64 from_offset, u64 size) {
+  constexpr u64 kSeekData = 3, kSeekHole = 4;
+  const u64 end = from_offset + size;
+  for (u64 at = from_offset; at < end;) {
+    SysResult found = raw_syscall(__NR_lseek, fd_arg(from), at, kSeekData);
+    if (failed(found) && found != -ENXIO) return false;
+    u64 data = failed(found) || static_cast<u64>(found) > end ? end : static_cast<u64>(found);
+    if (!make_hole(to, at - from_offset, data - at)) return false;
+    if (data == end) return true;
+    found = raw_syscall(__NR_lseek, fd_arg(from), data, kSeekHole);
+    u64 hole = failed(found) || static_cast<u64>(found) > end ? end : static_cast<u64>(found);
+    if (!copy_bytes(to, data - from_offset, from, data, hole - data)) return false;
+    at = hole;
   }
   return true;
 }
