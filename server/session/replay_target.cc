@@ -6,6 +6,8 @@
 #include <asio/executor_work_guard.hpp>
 #include <asio/post.hpp>
 #include <cerrno>
+#include <chrono>
+#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <optional>
@@ -342,14 +344,34 @@ void ReplayTarget::seek(const std::string& to, std::shared_ptr<MonitorReply> rep
   });
 }
 
+void ReplayTarget::keep_checkpoint(std::shared_ptr<MonitorReply> reply) {
+  if (mover_.joinable()) mover_.join();
+  timeline_->begin_motion();
+  auto work = asio::make_work_guard(io_);
+  mover_ = std::thread([this, reply, work] {
+    const auto begun = std::chrono::steady_clock::now();
+    const auto kept = timeline_->keep_checkpoint();
+    const std::chrono::duration<double, std::milli> taken = std::chrono::steady_clock::now() - begun;
+    asio::post(io_, [this, reply, kept, taken] {
+      if (!kept) return reply->finish(gone(kept.error()));
+      char text[64];
+      std::snprintf(text, sizeof text, " (%.1f ms)", taken.count());
+      reply->line(when() + text);
+      reply->finish(Done{});
+    });
+  });
+}
+
 void ReplayTarget::monitor(const std::string& command, std::shared_ptr<MonitorReply> reply) {
   if (command == "when") {
     reply->line(when());
     return reply->finish(Done{});
   }
   if (command.starts_with("seek ")) return seek(command.substr(5), std::move(reply));
+  if (command == "checkpoint") return keep_checkpoint(std::move(reply));
   if (command == "help") {
     reply->line("monitor when              the position: event:ticks:pc");
+    reply->line("monitor checkpoint        comes back here faster");
     reply->line("monitor seek POSITION     goes there; then: maintenance flush register-cache");
     return reply->finish(Done{});
   }

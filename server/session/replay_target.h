@@ -68,6 +68,7 @@ class ReplayTarget : public gdbstub::Target {
   void take_breakpoints(const gdbstub::BreakpointSet& set);
   std::string when() const;
   void seek(const std::string& to, std::shared_ptr<gdbstub::MonitorReply> reply);
+  void keep_checkpoint(std::shared_ptr<gdbstub::MonitorReply> reply);
 
   asio::io_context& io_;
   std::unique_ptr<Timeline> timeline_;

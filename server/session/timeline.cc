@@ -291,6 +291,11 @@ event::Result<Standstill> Timeline::seek(const DebugPosition& to) {
   return standstill(stop.value());
 }
 
+event::Status Timeline::keep_checkpoint() {
+  if (const auto left = leave_trail(); !left) return left;
+  return add_checkpoint();
+}
+
 event::Result<Standstill> Timeline::seek_begin() { return seek(checkpoints_.first().spot().position); }
 
 /// After an interrupt: back to where the search began.

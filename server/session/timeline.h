@@ -69,6 +69,8 @@ class Timeline {
   /// The position, or the first one behind it that exists; kEnd when there is none.
   event::Result<Standstill> seek(const wire::DebugPosition& to);
   event::Result<Standstill> seek_begin();
+  /// Leaves a checkpoint here, from which one goes on later.
+  event::Status keep_checkpoint();
 
   /// interrupt() was called since the last motion began.
   bool interrupt_wanted() const { return context_.interrupted; }

@@ -76,8 +76,9 @@ class Backward(ReplayTest):
                                   "tbreak " + at("puts"), "continue",
                                   "python gdb.execute('monitor seek ' + w.strip().splitlines()[-1])",
                                   "maintenance flush register-cache", "bt", "monitor help", "monitor seek nonsense",
-                                  "monitor seek 1:0:0", "monitor when"])  # fmt: skip
-        self.assert_order(text, r"#0 .*square \(x=0\)", r"#1 .*fill", r"monitor seek POSITION")
+                                  "monitor checkpoint", "monitor seek 1:0:0", "monitor when"])  # fmt: skip
+        self.assert_order(text, r"#0 .*square \(x=0\)", r"#1 .*fill", r"monitor seek POSITION",
+                          r"\d+:\d+:0x\w+ \(\d+\.\d ms\)", r"\d+:0:0x")  # fmt: skip
 
     def test_signals(self):
         trace = recording("signals.c", args=["crash"])[1]

@@ -4,7 +4,7 @@
 #include <sys/mman.h>
 
 typedef int (*function)(void);
-unsigned char *code;
+unsigned char* code;
 volatile int results[8];
 
 static void make(unsigned char value) {
