@@ -46,7 +46,7 @@ def build(source, *flags):
     """Compiles a program once; its path."""
     key = (source, flags)
     if key not in _built:
-        path = scratch(f"{os.path.splitext(source)[0]}-{len(_built)}")
+        path = scratch(f"{os.path.splitext(os.path.basename(source))[0]}-{len(_built)}")
         compiler = CXX if source.endswith(".cc") else CC
         subprocess.run([compiler, "-g", *(flags or ("-O0",)), os.path.join(PROGRAMS, source), "-o", path, "-pthread"],
                        check=True, timeout=LIMIT)  # fmt: skip

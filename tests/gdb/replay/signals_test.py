@@ -1,9 +1,10 @@
 """Signals of a recording, in both directions, as gdb's `handle` says."""
 
+import os
 import unittest
 
 from client import Client
-from harness import ReplayTest, debug, line_of, recording
+from harness import PROGRAMS, ReplayTest, debug, line_of, recording
 
 SIGINFO = "print $_siginfo.si_signo"
 
@@ -60,6 +61,18 @@ class Signals(ReplayTest):
             # The next signal is met by stepping, too.
             client.seek(there[1][1][0])
             self.assertEqual(client.ask("vCont;s")[:3], "T1e")
+
+    def test_many_signals(self):
+        """Timers beside threads: every delivery is found again, in the same state."""
+        trace = recording(os.path.join(PROGRAMS, "..", "..", "..", "replay", "programs", "timer.c"), "-O1")[1]
+        with Client(trace) as client:
+            forward = []
+            for _ in range(40):
+                reply = client.ask("vCont;c")
+                self.assertNotIn("replaylog", reply)
+                forward.append((reply[:3], client.state()))
+            for expected in reversed(forward[:-1]):
+                self.assertEqual((client.ask("bc")[:3], client.state()), expected)
 
 
 if __name__ == "__main__":
