@@ -213,6 +213,10 @@ class Core {
   bool is_tombstoned(ThreadId tid) const { return tombstones_.contains(tid); }
   bool accepts(ThreadId tid, AddressSpaceId as) const;  ///< ID-7
   bool process_exited(ProcessId process) const;
+  /// Threads in the run queue, the running one included.
+  std::size_t queued() const { return queue_.size(); }
+  /// Where a thread waits now; nothing when it does not wait at a futex.
+  std::optional<FutexKey> waits_at(ThreadId tid) const { return futexes_.key_of(tid); }
   const std::vector<Decision>& decisions() const { return decisions_; }
   const std::optional<PreemptionRecord>& finished_record() const { return finished_record_; }
   PreemptionWriter* preemption_writer() { return writer_.get(); }
@@ -299,6 +303,8 @@ class Core {
   void on_deregister(CallId id, const Message& m, const Deregister& r);
   void on_futex_wait(CallId id, const Message& m, const FutexWait& r);
   void on_futex_wake(CallId id, const Message& m, const FutexWake& r);
+  std::uint32_t wake_waiters(const FutexKey& key, std::uint32_t count, std::uint32_t mask);
+  void on_futex_requeue(CallId id, const Message& m, const FutexRequeue& r);
   void on_robust(CallId id, const Message& m, const RobustWakes& r);
   void on_trace(CallId id, const Message& m, const TraceEvent& r);
   void on_set_alarm(CallId id, const Message& m, const SetAlarm& r);
@@ -338,6 +344,7 @@ class Core {
   void renew_slots(ThreadId tid);
   void fill_request(ThreadId tid, const ResourceRequest& request);
   void replace_request(ThreadId tid, const ResourceRequest& request);
+  void note_external(ThreadId tid, const ResourceRequest& request);  ///< that an operation is over
   void fill_response(ThreadId tid, const TurnReply& reply,
                      std::optional<ObservationControl> control = std::nullopt);
   void admit_at_drain(ThreadId tid, Admit where);
@@ -447,6 +454,7 @@ class Core {
 
   // Blocked pools outside the arena.
   std::map<ThreadId, ExternalOpId> external_;
+  std::set<ThreadId> external_done_;  ///< of them, those that have said so
   std::set<ThreadId> deferred_;
   std::set<ThreadId> child_signal_ready_;
   std::map<ThreadId, std::pair<ProcessId, WaitSpec>> child_waiters_;

@@ -130,6 +130,14 @@ struct FutexWake {
   std::uint32_t count = 1;
   std::uint32_t mask = 0xffffffffu;
 };
+/// FUTEX_REQUEUE of futex(2): wakes as FutexWake with a full mask, then lets up to `move` of those that are
+/// left wait at `to` instead, the longest-waiting first.
+struct FutexRequeue {
+  FutexKey key;
+  std::uint32_t count = 1;
+  FutexKey to;
+  std::uint32_t move = 0;
+};
 struct FutexFinished {};
 struct RobustWakes {
   std::vector<std::pair<ThreadId, FutexKey>> wakes;  ///< in owner order, then key order
@@ -223,11 +231,11 @@ using Request =
     std::variant<RequestResources, RequestParkable, ResumeParked, FinishObservation, ProtocolFailed,
                  SignalDequeued, ReleaseResources, ReleaseAllResources, ReportUnsupported, PrepareExec,
                  CancelExec, ExecCompleted, RegisterChild, RegisterVforkChild, StartThread, Deregister,
-                 SetChildTidAddress, FutexWait, FutexWake, FutexFinished, RobustWakes, MapInode, ForgetInode,
-                 TouchFile, SetFileTime, MapDevice, MapMountId, CheckMountOrder, AskGlobalTime, TraceEvent,
-                 SetAlarm, QueryAlarm, SetPosixTimer, ReadyChild, ConsumeChild, ChildState, GetProcessGroup,
-                 SetProcessGroup, CreateSession, KillTargets, SignalPending, IsThreadLive, Shutdown,
-                 AllocatePort, AddPort, ReleasePort>;
+                 SetChildTidAddress, FutexWait, FutexWake, FutexRequeue, FutexFinished, RobustWakes, MapInode,
+                 ForgetInode, TouchFile, SetFileTime, MapDevice, MapMountId, CheckMountOrder, AskGlobalTime,
+                 TraceEvent, SetAlarm, QueryAlarm, SetPosixTimer, ReadyChild, ConsumeChild, ChildState,
+                 GetProcessGroup, SetProcessGroup, CreateSession, KillTargets, SignalPending, IsThreadLive,
+                 Shutdown, AllocatePort, AddPort, ReleasePort>;
 
 /// The sender is what the transport is bound to, never taken from the payload (RPC-1).
 struct Message {
@@ -270,6 +278,7 @@ enum class FutexStatus : std::uint8_t { kWoken, kTimedOut, kInterrupted, kNothin
 struct FutexAnswer {
   FutexStatus status = FutexStatus::kWoken;
   std::uint32_t woken = 0;
+  std::uint32_t moved = 0;  ///< of FutexRequeue
 };
 struct RobustAnswer {
   std::vector<std::uint32_t> counts;

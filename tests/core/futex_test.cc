@@ -56,6 +56,38 @@ TEST(Futex, S_FUTEX_4_the_longest_waiting_are_woken) {
   EXPECT_THAT(rig.queued(), ElementsAre(3, 21, 22, 23));
 }
 
+TEST(Futex, requeue_wakes_some_and_moves_some_oldest_first) {
+  Rig rig;
+  rig.root(3);
+  const FutexKey from = rig.key(0x1000), to = rig.key(0x2000);
+  for (const int t : {21, 22, 23, 24, 25}) {
+    rig.process(t, 3);
+    rig.wait_futex(t, t == 25 ? to : from, 1u << (t - 20));
+  }
+  const FutexAnswer answer = rig.get<FutexAnswer>(rig.send(3, FutexRequeue{from, 1, to, 2}));
+  EXPECT_EQ(answer.woken, 1u);
+  EXPECT_EQ(answer.moved, 2u);
+  EXPECT_THAT(rig.queued(), ElementsAre(3, 21));
+  EXPECT_EQ(rig->futexes_.waiters_of(from), Ts({24}));
+  EXPECT_EQ(rig->futexes_.waiters_of(to), Ts({25, 22, 23}));
+  EXPECT_EQ(wake(rig, 3, to, 10, 1u << 2), 1u);  // masks stay with the waiters
+  EXPECT_THAT(rig.queued(), ElementsAre(3, 21, 22));
+}
+
+TEST(Futex, requeue_to_the_same_futex_counts_and_keeps_the_order) {
+  Rig rig;
+  rig.root(3);
+  const FutexKey key = rig.key(0x1000);
+  for (const int t : {21, 22, 23}) {
+    rig.process(t, 3);
+    rig.wait_futex(t, key);
+  }
+  const FutexAnswer answer = rig.get<FutexAnswer>(rig.send(3, FutexRequeue{key, 0, key, 2}));
+  EXPECT_EQ(answer.woken, 0u);
+  EXPECT_EQ(answer.moved, 2u);
+  EXPECT_EQ(rig->futexes_.waiters_of(key), Ts({21, 22, 23}));
+}
+
 TEST(Futex, S_FUTEX_5_shuffling_is_seeded) {
   const auto order = [](std::uint64_t seed) {
     CoreConfig config = plain();

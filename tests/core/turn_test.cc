@@ -166,6 +166,31 @@ TEST(Turn, S_TURN_11_finished_operations_wait_for_ordinary_work) {
   EXPECT_EQ(r.thread, T(17));
 }
 
+TEST(Turn, a_recording_lets_finished_operations_queue_up_with_the_others) {
+  CoreConfig config = cancelling();
+  config.policy = RunPolicy::kRecord;
+  Rig rig(config);
+  rig.root(11);
+  rig.process(17, 11);
+  rig.process(19, 11);
+  for (const int t : {11, 17, 19}) rig.fill(t);
+  EXPECT_EQ(rig.step().thread, T(11));
+  // Outside at once, although two others are before it in the queue.
+  rig.send(11, RequestResources{
+                   ResourceRequest::one(Resource::external(ResourceKind::kExternalBlock, {T(11), 1}))});
+  EXPECT_TRUE(rig->external_.contains(T(11)));
+  EXPECT_THAT(rig.queued(), ElementsAre(17, 19));
+  EXPECT_EQ(rig.step().thread, T(17));
+  rig.send(11, RequestResources{
+                   ResourceRequest::one(Resource::external(ResourceKind::kExternalDone, {T(11), 1}))});
+  rig.fill(17);
+  EXPECT_EQ(rig.step().thread, T(19));
+  rig.fill(19);
+  EXPECT_EQ(rig.step().thread, T(17));
+  rig.fill(17);
+  EXPECT_EQ(rig.step().thread, T(11));
+}
+
 TEST(Turn, S_TURN_12_finished_operations_precede_last_priority) {
   Rig rig;
   rig.root(11);

@@ -94,6 +94,19 @@ std::vector<ThreadId> FutexTable::take(const FutexKey& key, std::uint32_t count,
   return chosen;
 }
 
+std::uint32_t FutexTable::move(const FutexKey& from, std::uint32_t count, const FutexKey& to) {
+  std::vector<ThreadId> moving = waiters_of(from);
+  if (moving.size() > count) moving.resize(count);
+  if (from != to) {
+    for (const ThreadId tid : moving) {
+      const std::uint32_t mask = mask_of(tid);
+      remove(tid);
+      add(tid, to, mask);
+    }
+  }
+  return static_cast<std::uint32_t>(moving.size());
+}
+
 std::vector<ThreadId> FutexTable::waiters_of(const FutexKey& key) const {
   std::vector<ThreadId> out;
   const std::uint32_t at = find(key);

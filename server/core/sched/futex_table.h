@@ -28,6 +28,9 @@ class FutexTable {
   /// (FUTEX-4 .. FUTEX-6). With `fuzz` the matching ones are shuffled before the choice (FUTEX-7).
   std::vector<ThreadId> take(const FutexKey& key, std::uint32_t count, std::uint32_t mask,
                              RandomStream* fuzz = nullptr);
+  /// Lets at most `count` waiters of `from` wait at `to` instead, behind those who wait there, in their
+  /// order; their number. Masks stay.
+  std::uint32_t move(const FutexKey& from, std::uint32_t count, const FutexKey& to);
   std::vector<ThreadId> waiters_of(const FutexKey& key) const;
   /// All keys with waiters, sorted.
   std::vector<FutexKey> keys() const;

@@ -91,6 +91,7 @@ void Core::dispatch(CallId id, const Message& m) {
           },
           [&](const FutexWait& r) { on_futex_wait(id, m, r); },
           [&](const FutexWake& r) { on_futex_wake(id, m, r); },
+          [&](const FutexRequeue& r) { on_futex_requeue(id, m, r); },
           [&](const FutexFinished&) {
             answer(FutexAnswer{FutexStatus::kNothing, 0});
           },  // FUTEX-9
@@ -181,6 +182,10 @@ void Core::on_resources(CallId id, const Message& m, const ResourceRequest& requ
   if (kind == CallKind::kExit) calls_[call].exit = request.items[0];
   fill_request(m.sender, request);
   await_response(m.sender, call);
+  // While recording a thread that goes outside is there already: its place in the queue must not keep it.
+  if (config_.policy == RunPolicy::kRecord && request.is(ResourceKind::kExternalBlock) &&
+      queue_.select_exact(m.sender))
+    decide(m.sender);
 }
 
 void Core::on_register_child(CallId id, const Message& m, const RegisterChild& r) {
@@ -338,8 +343,13 @@ void Core::on_futex_wake(CallId id, const Message& m, const FutexWake& r) {
     reply_now(id, m.sender, m.clock.value(), FutexAnswer{FutexStatus::kInterrupted, 0});
     return;
   }
+  reply_now(id, m.sender, m.clock.value(),
+            FutexAnswer{FutexStatus::kWoken, wake_waiters(r.key, r.count, r.mask)});
+}
+
+std::uint32_t Core::wake_waiters(const FutexKey& key, std::uint32_t count, std::uint32_t mask) {
   RandomStream* fuzz = config_.shuffle_futexes ? &fuzz_ : nullptr;
-  const std::vector<ThreadId> woken = futexes_.take(r.key, r.count, r.mask, fuzz);
+  const std::vector<ThreadId> woken = futexes_.take(key, count, mask, fuzz);
   for (const ThreadId tid : woken) {  // FUTEX-8
     timed_.remove_thread(tid);
     host_waits_.erase(tid);
@@ -349,8 +359,16 @@ void Core::on_futex_wake(CallId id, const Message& m, const FutexWake& r) {
       queue_.push_back(tid);
     }
   }
-  reply_now(id, m.sender, m.clock.value(),
-            FutexAnswer{FutexStatus::kWoken, static_cast<std::uint32_t>(woken.size())});
+  return static_cast<std::uint32_t>(woken.size());
+}
+
+void Core::on_futex_requeue(CallId id, const Message& m, const FutexRequeue& r) {
+  FutexAnswer answer{FutexStatus::kInterrupted, 0, 0};
+  if (record(m.sender) != nullptr) {
+    answer = {FutexStatus::kWoken, wake_waiters(r.key, r.count, kFullFutexMask), 0};
+    answer.moved = futexes_.move(r.key, r.move, r.to);
+  }
+  reply_now(id, m.sender, m.clock.value(), answer);
 }
 
 void Core::on_robust(CallId id, const Message& m, const RobustWakes& r) {  // ROBUST-6

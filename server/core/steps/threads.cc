@@ -45,6 +45,7 @@ void Core::fill_request(ThreadId tid, const ResourceRequest& request) {
   }
   r.request.fill({false, request});
   queue_.set_unfilled(row, false);
+  note_external(tid, request);
   if (watches_.empty()) return;
   if (const auto it = watches_.find(r.request.id()); it != watches_.end()) it->second = RequestState::kFilled;
 }
@@ -55,6 +56,12 @@ void Core::replace_request(ThreadId tid, const ResourceRequest& request) {
   r.request = Slot<RequestFill>(arena_.new_slot());
   r.request.fill({false, request});
   queue_.set_unfilled(row, false);
+  note_external(tid, request);
+}
+
+void Core::note_external(ThreadId tid, const ResourceRequest& request) {
+  if (request.is(ResourceKind::kExternalDone) || request.is(ResourceKind::kVforkFailed))
+    external_done_.insert(tid);
 }
 
 void Core::fill_response(ThreadId tid, const TurnReply& reply, std::optional<ObservationControl> control) {
@@ -266,6 +273,7 @@ void Core::kill_thread(ThreadId tid, AddressSpaceId as) {
   remove_at_drain(tid, Removal::kRetire);
   leave_pools(tid);
   external_.erase(tid);
+  external_done_.erase(tid);
   child_signal_ready_.erase(tid);
   admissions_.erase(tid);
   signal_notes_.erase(tid);

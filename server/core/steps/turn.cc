@@ -263,22 +263,22 @@ void Core::handle_timed(const TimedEvent& event) {
 }
 
 void Core::harvest_external() {  // TURN-21, TURN-22
-  if (external_.empty() || !queue_.only_last_priority()) return;
-  for (auto it = external_.begin(); it != external_.end();) {
-    const TurnRecord* r = record(it->first);
-    if (r == nullptr || !r->request.filled()) {
-      ++it;
-      continue;
+  if (external_done_.empty()) return;
+  // While recording the host's time is the run's: who is back from outside takes its place behind the others.
+  const bool recording = config_.policy == RunPolicy::kRecord;
+  if (!recording && !queue_.only_last_priority()) return;
+  for (const ThreadId tid : std::exchange(external_done_, {})) {
+    const auto it = external_.find(tid);
+    const TurnRecord* r = record(tid);
+    if (it == external_.end() || r == nullptr) continue;  // dead, or dictated by a log
+    if (r->request.value().request.items[0].op() != it->second)
+      fatal("thread {} finished an operation it never began", tid.value);
+    external_.erase(it);
+    if (recording) {
+      queue_.push_back(tid);
+    } else {
+      queue_.push_eager(tid);
     }
-    const ResourceRequest& request = r->request.value().request;
-    if (!request.is(ResourceKind::kExternalDone) && !request.is(ResourceKind::kVforkFailed)) {
-      ++it;
-      continue;
-    }
-    if (request.items[0].op() != it->second)
-      fatal("thread {} finished an operation it never began", it->first.value);
-    queue_.push_eager(it->first);
-    it = external_.erase(it);
   }
 }
 
