@@ -13,7 +13,7 @@ class Workload:
     """One row: a command with fixed output, run `repeat` times per sample."""
 
     name: str
-    group: str  # "compute", "syscalls" or "processes"
+    group: str  # "compute", "syscalls", "threads" or "processes"
     command: list
     repeat: int = 1
     goal: float | None = None  # ratio to native that recording is to reach first
@@ -125,6 +125,8 @@ def make_workloads(scratch, bench_programs, scale):
         syscalls("1M clock_gettime", "clock_gettime", 3),
         syscalls("1M read of 64 bytes", "read", 2),
         syscalls("1M pipe write+read", "pipe", 2),
+        Workload("token by condvar, 100k", "threads", [str(bench_programs / "token"), str(size(100_000))], goal=8),
+        Workload("4 threads computing", "threads", [str(bench_programs / "parallel"), str(size(200))], goal=2.6),
         Workload("/bin/true", "processes", ["/bin/true"], repeat=size(50)),
         Workload(
             "bash, 200 x /bin/true",
