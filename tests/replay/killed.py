@@ -23,7 +23,7 @@ for i in range(1000000):
     print(i, flush=True)
     if i % 200 == 0: time.sleep(0.001)
 """
-LONGEST_LINE = 8  # a write that the kernel did, but that did not come to be recorded
+LONGEST_LINE = 9  # a write that the kernel did, but that did not come to be recorded
 SLEEPER = "import time; print('asleep', flush=True); time.sleep(1000)"
 THREADS = """
 import threading
