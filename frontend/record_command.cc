@@ -23,6 +23,7 @@
 #include "frontend/report.h"
 #include "frontend/trace_files.h"
 #include "server/record/recorder.h"
+#include "server/record/turn_server.h"
 
 namespace detrec::frontend {
 namespace {
@@ -162,6 +163,8 @@ int execute(const RecordOptions& options) {
   if (!control) return complain(control.error());
   auto ring = server::Ring::map(page.value().descriptor(), page.value().get());
   if (!ring) return complain(ring.error());
+  auto turns = server::TurnServer::map(page.value().descriptor(), page.value().get());
+  if (!turns) return complain(turns.error());
 
   const std::string trace =
       options.trace.empty() ? new_trace_path(options.guest_command.front()).string() : options.trace;
@@ -177,10 +180,12 @@ int execute(const RecordOptions& options) {
   attachments.on_started = [&](pid_t child) {
     control.value().engine = {};
     recorder.start(child);
+    turns.value().start(child);
   };
   const auto wait_status =
       run_engine(engine.value(), page.value(), program.value(), options.guest_command, attachments);
   if (!wait_status) return complain(wait_status.error());
+  const auto damage = turns.value().finish();
 
   const Outcome outcome = judge(page.value().get(), wait_status.value(), run);
   storage::RecordingSummary summary;
@@ -195,6 +200,7 @@ int execute(const RecordOptions& options) {
         kExitOwnFailure,
         to_string(*result.error) + "; the program was ended, the trace is good up to the last flush", trace});
   }
+  if (damage) return complain(Error{kExitOwnFailure, *damage, trace});
   if (page.value().get().phase == wire::LaunchPhase::kFailed) {
     std::error_code ignored;
     if (result.events == 0) std::filesystem::remove(trace, ignored);

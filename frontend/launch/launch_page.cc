@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "trace/wire/debug.h"
+#include "trace/wire/turns.h"
 #include "trace/wire/version.h"
 
 // Since Linux 6.3, and absent from older headers; older kernels refuse the flag with EINVAL (man 2
@@ -88,13 +89,17 @@ Result<LaunchPage> LaunchPage::create(const RunOptions& options, const EngineIma
   const bool has_ring = mode != wire::ChannelMode::kNone;
   const bool records = mode == wire::ChannelMode::kRecord;
   constexpr std::uint64_t kRingEnd = kRingOffset + wire::kChannelPage + kRingBytes;
-  auto page = make(engine, records ? kRingEnd + wire::kChannelPage : has_ring ? kRingEnd : kRingOffset);
+  constexpr std::uint64_t kContextEnd = kRingEnd + wire::kChannelPage;
+  auto page = make(engine, records    ? kContextEnd + sizeof(wire::TurnBoard)
+                           : has_ring ? kRingEnd
+                                      : kRingOffset);
   if (!page) return page;
   wire::Launch& launch = page.value().get();
   launch.mode = mode;
   launch.ring_offset = has_ring ? kRingOffset : 0;
   launch.ring_bytes = has_ring ? kRingBytes : 0;
   launch.context_offset = records ? kRingEnd : 0;
+  launch.turns_offset = records ? kContextEnd : 0;
   if (options.stop_at) launch.stop_ticks = options.stop_at->ticks.value;
   launch.stop_pc = options.stop_at ? options.stop_at->pc.value : 0;
   launch.slice_ticks = options.slice ? options.slice->ticks.value : 0;

@@ -124,6 +124,7 @@ struct Launch {
   std::uint64_t ring_bytes;      ///< a power of two
   std::uint64_t context_offset;  ///< recording: in the memfd, a page for the process's context; 0: none
   ContextLayout context;         ///< set by the engine
+  std::uint64_t turns_offset;    ///< recording: in the memfd, the board of turns (turns.h); 0: none
 
   // Hidden debugging options.
   std::uint64_t translate_limit;  ///< after so many blocks, single-step every instruction; 0: no limit

@@ -50,7 +50,7 @@ Turn TurnSchedule::acquire(Thread& thread) {
   context().thread = &thread;
   return held();
 }
-void TurnSchedule::release(Turn&) { context().thread = nullptr; }
+void TurnSchedule::release(Turn&, TurnWhy) { context().thread = nullptr; }
 
 namespace memory {
 bool write_guest(Turn&, GuestAddr to, const void* from, u64 n) {

@@ -12,6 +12,7 @@
 #include "trace/guest/base/syscall.h"
 #include "trace/guest/events/exchange.h"
 #include "trace/guest/memory/guest_memory.h"
+#include "trace/guest/run/granted_turns.h"
 #include "trace/guest/syscall/blocking.h"
 
 namespace detrec::guest {
@@ -54,6 +55,16 @@ SysResult kernel_wait(Turn&, long nr, const Args& args) {
 }
 
 }  // namespace syscall
+
+// Nobody grants turns here (run/granted_turns.h).
+namespace run {
+bool granting() { return false; }
+bool turn_wanted() { return false; }
+void give_up(Thread&, TurnWhy) {}
+void await_grant(Thread&) {}
+SysResult sleep_at_futex(Thread&, const FutexSleep&) { return 0; }
+void forget_board() {}
+}  // namespace run
 
 namespace events {
 void record_turn(const Thread&, const Thread&, wire::TurnReason) {}

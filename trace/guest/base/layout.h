@@ -15,7 +15,8 @@ namespace detrec::guest {
 inline constexpr u64 kLowCodeBegin = 0x1000'0000;
 inline constexpr u64 kLowCodeEnd = 0x4800'0000;
 
-/// The code cache. The 512 MiB below it are left to programs that want fixed places there (sbcl: 0x5000'0000).
+/// The code cache. The 512 MiB below it are left to programs that want fixed places there (sbcl:
+/// 0x5000'0000).
 inline constexpr u64 kCacheBegin = 0x6800'0000;
 inline constexpr u64 kCacheEnd = 0x7800'0000;
 
@@ -42,6 +43,8 @@ inline constexpr u64 kEngineHeapEnd = 0x5100'0000'0000;
 inline constexpr u64 kRingAddress = kEngineHeapEnd - 0x4001'0000;
 /// The mailbox of a replay under a debugger (debug/mailbox.h).
 inline constexpr u64 kMailboxAddress = kRingAddress - 0x100'0000;
+/// The board of turns of a recorded process with threads (run/granted_turns.h).
+inline constexpr u64 kTurnBoardAddress = kMailboxAddress - 0x100'0000;
 
 /// First address that user space cannot have (4-level paging).
 inline constexpr u64 kUserEnd = 0x7fff'ffff'f000;

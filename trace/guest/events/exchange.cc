@@ -141,6 +141,10 @@ u32 new_thread_number() {
   return __atomic_add_fetch(&process().launch->threads, 1, __ATOMIC_RELAXED);
 }
 
+void take_back_thread_number(u32 number) {
+  if (number != 0) __atomic_store_n(&process().launch->threads, number - 1, __ATOMIC_RELAXED);
+}
+
 void record_turn(const Thread& from, const Thread& to, wire::TurnReason reason) {
   if (!recording()) return;
   Record record(wire::EventKind::kTurn, from.number, from.saved_tick_base, from.saved_regs.pc);

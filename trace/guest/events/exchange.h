@@ -31,6 +31,8 @@ void exchange_thread(Turn& turn, u32 number, i32& tid, i32& pid);
 
 /// A number for a thread: they count up over the run. 0 when there are no events.
 u32 new_thread_number();
+/// The thread that got the latest number could not be started; a replay does not try.
+void take_back_thread_number(u32 number);
 
 /// Of the general registers and the pc; never 0. What the events of turns and signals say of the thread that
 /// computed.

@@ -195,9 +195,7 @@ bool at_stop(Turn& turn) {
   if (!s.slice_over || s.steps_left != 0) return false;
   s.slice_over = false;
   if (!TurnSchedule::contended()) return false;
-  Thread& thread = turn.thread();
-  TurnSchedule::release(turn);
-  turn = TurnSchedule::acquire(thread);
+  TurnSchedule::pass(turn, TurnWhy::kSlice);
   return true;
 }
 

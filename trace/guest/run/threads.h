@@ -18,6 +18,8 @@ struct ReplayedState {
   u64 gs_base = 0;
 };
 
+inline constexpr u32 kNoTurnSlot = ~u32{0};
+
 /// A Thread with what belongs to its kernel thread. Every Thread is one (create_thread makes them all).
 struct KernelThread : Thread {
   /// Nonzero while the kernel thread may run on the stack. The kernel zeroes it when the thread has left the
@@ -29,7 +31,10 @@ struct KernelThread : Thread {
   u64 start_mask = 0;           ///< host signal mask to restore once the thread can take signals
   GuestAddr set_child_tid = 0;  ///< where the thread stores its id first (CLONE_CHILD_SETTID)
   ReplayedState replayed;
-  u8* bounce = nullptr;  ///< stands in for guest memory while the thread waits (syscall/blocking.h)
+  u32 turn_slot = kNoTurnSlot;  ///< on the board (granted_turns.h)
+  bool is_outside = false;      ///< has given its turn up for something outside
+  bool has_created = false;     ///< owes the server the end of the turn in which it has created a thread
+  u8* bounce = nullptr;         ///< stands in for guest memory while the thread waits (syscall/blocking.h)
 };
 
 inline KernelThread& kernel_thread(Thread& thread) { return static_cast<KernelThread&>(thread); }
@@ -77,7 +82,7 @@ SysResult start_kernel_thread(Turn& turn, Thread& child, const KernelClone& clon
 void hand_turn_to(Turn& turn, Thread& to);
 
 /// Notes that the running thread has made a system call. Calls cost time that ticks do not see: after some of
-/// them a thread that others wait for gives them a turn.
+/// them a thread that others wait for gives them a turn, as after one that has created a thread.
 void note_syscall(Turn& turn);
 
 /// Takes the turn for `self` when `gone` (whose kernel thread has left the address space) held it; removes

@@ -28,15 +28,36 @@ class Turn {
   Turn() = default;
 };
 
-/// Grants turns first come, first served.
+namespace run {
+struct FutexSleep;  // run/granted_turns.h
+}
+
+/// Why a thread gives up its turn.
+enum class TurnWhy : u32 {
+  kOutside,  ///< to wait for something that is not another guest thread's to give
+  kSlice,    ///< others want to run too
+  kYield,    ///< sched_yield
+  kCreated,  ///< it has created a thread
+  kEnds,     ///< for ever
+};
+
+/// Who runs. Two mechanisms decide about the next: the server, once a recorded process has a second thread
+/// (run/granted_turns.h); else the line (run/first_come.h). A replay switches as its events say
+/// (run/replayed_turns.h).
 class TurnSchedule {
  public:
   /// The turn that the calling thread already holds: for entries from generated code.
   static Turn held() { return Turn(); }
   /// Blocks until `thread` has the turn, then loads its state into the context page.
   static Turn acquire(Thread& thread);
-  /// Saves the context page into the thread and hands the turn on.
-  static void release(Turn& turn);
+  /// Saves the context page into the thread and hands the turn on. kOutside, kEnds; for the others there is
+  /// pass().
+  static void release(Turn& turn, TurnWhy why = TurnWhy::kOutside);
+  /// Gives the turn up and gets it back, at once when nobody else is to have it.
+  static void pass(Turn& turn, TurnWhy why);
+  /// Where the server grants turns: gives this one up until another thread wakes the running one at a futex.
+  /// Results as of run::sleep_at_futex.
+  static SysResult sleep_at_futex(Turn& turn, const run::FutexSleep& sleep);
   /// True when another thread waits for the turn.
   static bool contended();
   /// In a forked child: the caller is the only thread and holds the turn.

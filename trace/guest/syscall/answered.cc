@@ -94,7 +94,7 @@ SysResult clock_getres(Turn& turn) {
 
 SysResult sched_yield(Turn& turn) {
   if (TurnSchedule::contended()) {
-    TurnLent lent(turn);
+    TurnSchedule::pass(turn, TurnWhy::kYield);
   } else {
     raw_syscall(__NR_sched_yield);  // for the sake of other processes
   }

@@ -26,7 +26,8 @@ namespace {
 using syscalls::Class;
 
 // Newer than the headers this may be built with (asm/unistd_64.h).
-constexpr i32 kIoUringSetup = 425, kLandlockCreateRuleset = 444, kFutexWaitv = 449, kFutexWait = 455;
+constexpr i32 kIoUringSetup = 425, kLandlockCreateRuleset = 444, kFutexWaitv = 449, kFutexWake = 454,
+              kFutexWait = 455, kFutexRequeue = 456;
 
 /// Calls that programs try and do well without: refused without a word.
 bool is_usual_probe(i32 nr) {
@@ -92,9 +93,13 @@ SysResult answered(Turn& turn, const SyscallRow& row) {
       return get_robust_list(turn);
     case kFutexWaitv:
     case kFutexWait:
-      return may_block(turn, row);
+    case kFutexWake:
+    case kFutexRequeue:
+      // A recording keeps futexes where these calls do not look; libraries do without them.
+      if (events::recording()) return error(ENOSYS);
+      return row.number == kFutexWaitv || row.number == kFutexWait ? may_block(turn, row) : direct(turn, row);
     default:
-      return direct(turn, row);  // getppid, getrandom, the newer futex calls
+      return direct(turn, row);  // getppid, getrandom
   }
 }
 

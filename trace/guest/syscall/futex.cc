@@ -1,6 +1,6 @@
-// futex: the kernel's own, with the turn lent while a thread waits. The kernel compares and queues in one
-// step, so a wake-up by the next holder of the turn cannot be missed. Everything about futexes is in this
-// file, to be replaced by the deterministic scheduler's table.
+// futex: the scheduler's table where there is one (kept_futexes.h). Else the kernel's own, with the turn lent
+// while a thread waits: the kernel compares and queues in one step, so a wake-up by the next holder of the
+// turn cannot be missed.
 
 #include <asm/errno.h>
 #include <linux/futex.h>
@@ -10,6 +10,7 @@
 #include "trace/guest/events/mappings.h"
 #include "trace/guest/syscall/blocking.h"
 #include "trace/guest/syscall/handlers.h"
+#include "trace/guest/syscall/kept_futexes.h"
 #include "trace/guest/translate/code_pages.h"
 
 namespace detrec::guest::syscall {
@@ -46,6 +47,7 @@ SysResult futex(Turn& turn, const SyscallRow& row) {
   // Some commands write the word or a second one.
   translate::before_write(turn, word, word + sizeof(u32));
   if (command == FUTEX_WAKE_OP) translate::before_write(turn, args[4], args[4] + sizeof(u32));
+  if (is_kept_call(args)) return kept_futex(turn, args);
   if (!waits(command)) {
     SysResult r = raw_syscall(row.number, args[0], args[1], args[2], args[3], args[4], args[5]);
     note_changed_word(args, command);

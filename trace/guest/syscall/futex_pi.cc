@@ -6,11 +6,11 @@
 #include <linux/futex.h>
 
 #include "trace/guest/base/probe.h"
-#include "trace/guest/base/syscall.h"
 #include "trace/guest/events/mappings.h"
 #include "trace/guest/memory/guest_memory.h"
 #include "trace/guest/process.h"
 #include "trace/guest/syscall/blocking.h"
+#include "trace/guest/syscall/kept_futexes.h"
 
 namespace detrec::guest::syscall {
 namespace {
@@ -27,7 +27,8 @@ SysResult wait_for_change(Turn& turn, const Args& a, u32 value) {
   u64 op = FUTEX_WAIT_BITSET | (a[1] & FUTEX_PRIVATE_FLAG);
   bool realtime = (a[1] & FUTEX_CMD_MASK) == FUTEX_LOCK_PI || (a[1] & FUTEX_CLOCK_REALTIME) != 0;
   if (realtime) op |= FUTEX_CLOCK_REALTIME;
-  return kernel_wait(turn, __NR_futex, {{a[0], op, value, a[3], 0, FUTEX_BITSET_MATCH_ANY}});
+  const Args wait{{a[0], op, value, a[3], 0, FUTEX_BITSET_MATCH_ANY}};
+  return is_kept_call(wait) ? kept_futex(turn, wait) : kernel_wait(turn, __NR_futex, wait);
 }
 
 SysResult lock(Turn& turn, const Args& a, bool may_wait) {
@@ -53,12 +54,11 @@ SysResult lock(Turn& turn, const Args& a, bool may_wait) {
 }
 
 SysResult unlock(Turn& turn, const Args& a) {
-  constexpr u64 kOne = 1;
   u32 value;
   if (!read_guest(value, a[0])) return error(EFAULT);
   if ((value & FUTEX_TID_MASK) != static_cast<u32>(turn.thread().tid)) return error(EPERM);
   if (!memory::write_guest(turn, a[0], u32{0})) return error(EFAULT);
-  raw_syscall(__NR_futex, a[0], FUTEX_WAKE | (a[1] & FUTEX_PRIVATE_FLAG), kOne);
+  wake_futex(turn, a[0], (a[1] & FUTEX_PRIVATE_FLAG) != 0, 1);
   return 0;
 }
 

@@ -15,14 +15,17 @@
 #include "trace/guest/memory/guest_memory.h"
 #include "trace/guest/process.h"
 #include "trace/guest/run/accounts.h"
+#include "trace/guest/run/granted_turns.h"
 #include "trace/guest/run/replayed_turns.h"
 #include "trace/guest/run/stops.h"
 #include "trace/guest/run/threads.h"
 #include "trace/guest/signal/signals.h"
 #include "trace/guest/syscall/handlers.h"
+#include "trace/guest/syscall/kept_futexes.h"
 #include "trace/guest/syscall/robust.h"
 #include "trace/guest/syscall/syscalls.h"
 #include "trace/guest/syscall/warnings.h"
+#include "trace/wire/turns.h"
 
 namespace detrec::guest::syscall {
 namespace {
@@ -98,7 +101,13 @@ SysResult fork_process(Turn& turn, const CloneArgs& args) {
 /// A further thread of this address space: of this process, or (vfork, clone(CLONE_VM)) a process of its own.
 SysResult start_thread(Turn& turn, const CloneArgs& args) {
   Thread& self = turn.thread();
+  if (!run::has_room_on_board()) {
+    if (first_time(Notice::kTooManyThreads))
+      warn("more than %u threads at a time cannot be recorded", wire::kTurnSlots);
+    return error(EAGAIN);
+  }
   Thread& child = run::create_thread();
+  run::enter_board(turn, child);
   bool own_process = (args.flags & CLONE_THREAD) == 0;
   child.pid = own_process ? 0 : self.pid;  // 0: finds out itself
   child.vfork_child = (args.flags & CLONE_VFORK) != 0;
@@ -119,7 +128,12 @@ SysResult start_thread(Turn& turn, const CloneArgs& args) {
     for (int i = 0; i < kOwnFds; ++i) process().own_fds[i] = before.own_fds[i];
   }
   if (failed(r) || child.vfork_child) run::remove_thread(turn, child);
-  if (failed(r)) return r;
+  if (failed(r)) {
+    run::leave_board(child);
+    events::take_back_thread_number(child.number);
+    return r;
+  }
+  run::announce_thread(turn, child);
   store_for_parent(turn, args, static_cast<i32>(r), pidfd);
   if (!own_process) ++statistics().threads;
   return r;
@@ -146,7 +160,7 @@ void leave_address_space(Turn& turn) {
     t = next;
   }
   run::remove_thread(turn, self);
-  TurnSchedule::release(turn);
+  TurnSchedule::release(turn, TurnWhy::kEnds);
 }
 
 }  // namespace
@@ -177,7 +191,11 @@ void exit_thread(Turn& turn, int status) {
   if (!turn.thread().vfork_child) {
     run::remove_thread(turn, turn.thread());
     if (events::replaying()) run::leave_replayed_thread(turn);
-    TurnSchedule::release(turn);
+    if (is_kept_futex(joined, false)) {
+      wake_futex(turn, joined, false, 1);
+      joined = 0;
+    }
+    TurnSchedule::release(turn, TurnWhy::kEnds);
   }
   run::end_kernel_thread(status, false, joined);
 }

@@ -6,6 +6,7 @@
 #include "trace/guest/base/syscall.h"
 #include "trace/guest/memory/guest_map.h"
 #include "trace/guest/memory/guest_memory.h"
+#include "trace/guest/syscall/kept_futexes.h"
 #include "trace/guest/translate/code_pages.h"
 
 namespace detrec::guest::syscall {
@@ -20,7 +21,7 @@ struct RobustHead {
   GuestAddr pending;
 };
 
-void wake_one(GuestAddr word) { raw_syscall(__NR_futex, word, FUTEX_WAKE, 1); }
+void wake_one(Turn& turn, GuestAddr word) { wake_futex(turn, word, false, 1); }
 
 /// Bit 0 of an entry's address says that its futex has priority inheritance; the kernel sees to the waiters
 /// of those.
@@ -44,12 +45,12 @@ bool mark(Turn& turn, GuestAddr word, bool pi, bool pending) {
   do {
     if (!read_guest(value, word)) return false;
     if (pending && !pi && value == 0) {
-      wake_one(word);  // between unlocking and waking: the wake-up would be lost
+      wake_one(turn, word);  // between unlocking and waking: the wake-up would be lost
       return true;
     }
     if ((value & FUTEX_TID_MASK) != static_cast<u32>(turn.thread().tid)) return true;
   } while (!exchange(turn, word, value, (value & FUTEX_WAITERS) | FUTEX_OWNER_DIED));
-  if (!pi && (value & FUTEX_WAITERS) != 0) wake_one(word);
+  if (!pi && (value & FUTEX_WAITERS) != 0) wake_one(turn, word);
   return true;
 }
 

@@ -12,6 +12,7 @@ enum class Notice : u32 {
   kSetUid,              ///< a set-user-ID program runs without its privileges
   kSeccomp,             ///< a program cannot filter its system calls
   kChildNotRecorded,    ///< recording: a child process was started
+  kTooManyThreads,      ///< recording: a thread was refused
 };
 
 /// True the first time in the process tree that it is called with this.
