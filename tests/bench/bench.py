@@ -3,8 +3,8 @@
 
 Prints ratios to native wall and CPU time (median over the rounds of paired samples; the ways of running are
 interleaved), the memory beyond native and the size of traces, and writes everything as JSON. The ways are the engine
-alone ("detrec"), recording and replaying; the goals shown are those of recording. No timing is asserted. Exits with 1 if
-a command failed or printed something else than it does natively.
+alone ("detrec"), recording and replaying; the goals shown are those of recording, and a replay is to take no longer than
+its recording. No timing is asserted. Exits with 1 if a command failed or printed something else than it does natively.
 
 Needs a build with the programs of this folder (target bench_programs); see --build.
 """
@@ -27,6 +27,7 @@ import workloads
 
 ROOT = Path(__file__).resolve().parents[2]
 SMOKE_SCALE = 0.01
+SLICE = "100000"  # ticks
 
 
 class Runner:
@@ -44,6 +45,8 @@ class Runner:
         arguments = workload.command[1:]
         if way == "detrec":
             return [str(self.detrec), "run", "--engine-only", "--", program, *arguments]
+        if way == "sliced":
+            return [str(self.detrec), "run", "--engine-only", "--slice", SLICE, "--", program, *arguments]
         if way == "record":
             return [str(self.detrec), "record", "-q", "-o", str(self.trace), "--", program, *arguments]
         if way == "replay":  # of what the record before it has written
@@ -157,7 +160,7 @@ def main():
         for workload in workloads.make_workloads(scratch, build / "bin" / "bench", SMOKE_SCALE if arguments.smoke else 1):
             if arguments.only not in workload.name:
                 continue
-            runs = measure_row(runner, workload, ways, rounds)
+            runs = measure_row(runner, workload, [*ways, "sliced"] if workload.sliced else ways, rounds)
             stats = runner.stats(workload) if not isinstance(runs["detrec"], str) else {}
             rows.append(results.summarize(workload, runs, stats))
             if "record" in ways and not isinstance(runs["record"], str):
@@ -166,7 +169,9 @@ def main():
 
     print(results.time_table(rows, ways))
     print()
-    print(results.memory_table(rows))
+    print(results.memory_table(rows, "record" if "record" in ways else "detrec"))
+    print()
+    print(results.slice_table(rows))
     if "record" in ways:
         print()
         print(results.trace_table(rows))

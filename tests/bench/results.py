@@ -44,10 +44,15 @@ def summarize(workload, runs, stats):
             row["ways"][way]["cpu_ratio"] = ratio(outcome, native, "cpu_s")
     if not isinstance(native, str) and not isinstance(runs["detrec"], str):
         row["memory"] = {
-            "added_kib": median_rss(runs["detrec"]) - median_rss(native),
+            "added_kib": {way: median_rss(outcome) - median_rss(native) for way, outcome in runs.items()
+                          if way != "native" and not isinstance(outcome, str)},
             "touched_code_kib": stats.get("guest code bytes", 0) / 1024,
         }
         row["stats"] = stats
+    if not any(isinstance(runs.get(way, "none"), str) for way in ("record", "replay")):
+        row["replay_to_record"] = ratio(runs["replay"], runs["record"], "wall_s")
+    if not any(isinstance(runs.get(way, "none"), str) for way in ("detrec", "sliced")):
+        row["sliced_to_detrec"] = ratio(runs["sliced"], runs["detrec"], "wall_s")
     return row
 
 
@@ -77,6 +82,8 @@ def time_table(rows, ways):
     """Native time, then wall and CPU ratio of every other way."""
     others = [way for way in ways if way != "native"]
     header = ["what", "native", *(f"{way} {kind}" for way in others for kind in ("wall", "cpu")), "goal"]
+    if "replay" in others:
+        header.append("replay/record")
     lines = []
     for row in rows:
         native = row["ways"]["native"].get("wall_s")
@@ -85,11 +92,14 @@ def time_table(rows, ways):
             result = row["ways"].get(way, {})
             failed = "FAILED" if "error" in result else None
             cells += [failed or show(result.get("wall_ratio")), failed or show(result.get("cpu_ratio"))]
-        lines.append([*cells, show(row["goal"], 1)])
+        cells.append(show(row["goal"], 1))
+        if "replay" in others:
+            cells.append(show(row.get("replay_to_record")))
+        lines.append(cells)
     means = ["geomean of compute", ""]
     for way in others:
         means += [show(geometric_mean(rows, way)), show(geometric_mean(rows, way, "cpu_ratio"))]
-    return format_table(header, [*lines, [*means, "1.4"]])
+    return format_table(header, [*lines, [*means, "1.4", "1.00"][: len(header)]])
 
 
 def progress(row):
@@ -101,28 +111,37 @@ def progress(row):
     return f"{row['name']}: " + ", ".join(f"{way} {show(row['ways'][way].get('cpu_ratio'))}" for way in ways)
 
 
-def memory_table(rows):
-    """Peak memory beyond native (of the largest process) against the code that was translated."""
+def memory_table(rows, way):
+    """Peak memory beyond native of the largest process, detrec's own included, against the code that was translated."""
     header = ["what", "native MiB", "added MiB", "touched code KiB", "allowed MiB"]
     lines = []
     for row in rows:
         memory = row.get("memory")
-        if memory is None:
+        if memory is None or way not in memory["added_kib"]:
             continue
         touched = memory["touched_code_kib"]
         lines.append([
             row["name"],
             show(row["ways"]["native"]["max_rss_kib"] / 1024, 1),
-            show(memory["added_kib"] / 1024, 1),
+            show(memory["added_kib"][way] / 1024, 1),
             show(touched, 0),
             show(48 + 8 * touched / 1024, 1),
         ])
     return format_table(header, lines)
 
 
+def slice_table(rows):
+    """What a preemption every 100k ticks costs, of the engine's time without."""
+    lines = [[row["name"], show(row["sliced_to_detrec"]), "1.08"] for row in rows if "sliced_to_detrec" in row]
+    return format_table(["preempted every 100k ticks", "wall", "allowed"], lines)
+
+
 def trace_table(rows):
-    """Sizes of traces: the whole, without captured files, and a single event's share beyond the data it carries."""
-    header = ["what", "trace MiB", "without files MiB", "events", "bytes an event"]
+    """Sizes of traces: the whole, without captured files, and a single event's share beyond the data it carries.
+
+    Allowed are 2 MiB without files for what computes, and 6 bytes an event for what does system calls.
+    """
+    header = ["what", "trace MiB", "without files MiB", "events", "bytes an event", "allowed"]
     lines = []
     for row in rows:
         trace = row.get("trace")
@@ -135,6 +154,7 @@ def trace_table(rows):
             show((trace["bytes"] - trace["captured_bytes"]) / mib, 1),
             str(trace["events"]),
             show(trace["coded_bytes"] / max(trace["events"], 1), 1),
+            {"compute": "2 MiB", "syscalls": "6 bytes"}.get(row["group"], "-"),
         ])
     return format_table(header, lines)
 

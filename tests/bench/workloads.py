@@ -19,6 +19,7 @@ class Workload:
     goal: float | None = None  # ratio to native that recording is to reach first
     slow: bool = False  # too slow for the comparison tools
     env: dict = field(default_factory=dict)
+    sliced: bool = False  # also measured with a preemption every so many ticks (bench.py)
 
     def program(self):
         """The command's program as an absolute path, or None if it is not installed."""
@@ -119,8 +120,8 @@ def make_workloads(scratch, bench_programs, scale):
         compute("perl", "perl", PROGRAMS / "mixed.pl", size(70)),
         compute("cc1 -O2", compiler_proper(), "-quiet", "-O2", source, "-o", "-"),
         compute("recursive calls", bench_programs / "recursive_calls", 40 if scale >= 1 else 25),
-        compute("C++ virtual, map", bench_programs / "virtual_calls", size(1600)),
-        compute("tight loop", bench_programs / "tight_loop", size(200)),
+        compute("C++ virtual, map", bench_programs / "virtual_calls", size(1600), sliced=True),
+        compute("tight loop", bench_programs / "tight_loop", size(200), sliced=True),
         syscalls("1M getpid", "getpid", 0.2),
         syscalls("1M clock_gettime", "clock_gettime", 3),
         syscalls("1M read of 64 bytes", "read", 2),
