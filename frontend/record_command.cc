@@ -196,9 +196,12 @@ int execute(const RecordOptions& options) {
       wait_status.value(), summary, server::last_ticks(page.value().descriptor(), page.value().get()));
   std::fputs(outcome.text.c_str(), stderr);
   if (result.error) {
-    return complain(Error{
-        kExitOwnFailure,
-        to_string(*result.error) + "; the program was ended, the trace is good up to the last flush", trace});
+    std::error_code ignored;
+    const bool is_there = std::filesystem::exists(trace, ignored);
+    return complain(Error{kExitOwnFailure,
+                          to_string(*result.error) + "; the program was ended, " +
+                              (is_there ? "the trace is good up to the last flush" : "there is no trace"),
+                          trace});
   }
   if (damage) return complain(Error{kExitOwnFailure, *damage, trace});
   if (page.value().get().phase == wire::LaunchPhase::kFailed) {

@@ -79,7 +79,7 @@ EventCursor::~EventCursor() = default;
 EventCursor::EventCursor(EventCursor&&) noexcept = default;
 EventCursor& EventCursor::operator=(EventCursor&&) noexcept = default;
 
-Result<std::optional<event::DecodedRecord>> EventCursor::next() {
+Result<const event::DecodedRecord*> EventCursor::next() {
   auto record = state_->cursor.next();
   if (record) return record;
   Error error = record.error();

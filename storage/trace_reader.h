@@ -11,7 +11,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
-#include <optional>
 #include <vector>
 
 #include "storage/capture.h"
@@ -27,8 +26,8 @@ class EventCursor {
   EventCursor(EventCursor&&) noexcept;
   EventCursor& operator=(EventCursor&&) noexcept;
 
-  /// The next record (kData records included); nothing after the last. Its views live until the next call.
-  Result<std::optional<event::DecodedRecord>> next();
+  /// The next record (kData records included), valid until the next call; nullptr after the last.
+  Result<const event::DecodedRecord*> next();
 
  private:
   friend class TraceReader;

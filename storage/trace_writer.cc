@@ -19,12 +19,16 @@ using Clock = std::chrono::steady_clock;
 
 /// An event and its data stay in one chunk, and so in one transaction, unless it gets so many times larger.
 constexpr std::size_t kSplitFactor = 4;
+/// So much of a file is worth compressing while the program goes on.
+constexpr std::size_t kPieceWorthCutting = 256 * 1024;
 
 }  // namespace
 
 struct TraceWriter::State {
+  std::filesystem::path path;
+  RecordingInfo description;
   WriterOptions options;
-  std::unique_ptr<BatchWriter> writer;  ///< the thread's while it runs
+  std::unique_ptr<BatchWriter> writer;  ///< the thread's while it runs, which makes it
   CaptureStore captures;
 
   // Of the recorder's thread.
@@ -50,8 +54,10 @@ struct TraceWriter::State {
   std::thread thread;
 
   void run();
+  std::optional<Error> make_writer();
   void cut();
   void appended(std::unique_lock<std::mutex>& lock);
+  Result<EventNumber> add(std::unique_lock<std::mutex>& lock, const event::EventView& record, WallTime time);
   void stop();
   event::ChunkEncoder& encoder();
   Status add_capture_row(CaptureNumber number, const CaptureInfo& info, const Result<std::int64_t>& file);
@@ -76,7 +82,7 @@ void TraceWriter::State::appended(std::unique_lock<std::mutex>& lock) {
     work.notify_one();
   }
   const std::size_t limit = data_follows ? options.chunk_bytes * kSplitFactor : options.chunk_bytes;
-  if (current.bytes() < limit) return;
+  if (current.bytes() < limit && (data_follows || current.piece_bytes < kPieceWorthCutting)) return;
   cut();
   written.wait(lock, [&] { return queued_bytes <= options.queue_bytes || failure.has_value(); });
 }
@@ -93,9 +99,22 @@ event::ChunkEncoder& TraceWriter::State::encoder() {
   return *current.encoder;
 }
 
+/// A file in which nothing could be written is none.
+std::optional<Error> TraceWriter::State::make_writer() {
+  auto made = BatchWriter::create(path, description, options);
+  if (!made) {
+    static_cast<void>(remove_file(path).ok());
+    return made.error();
+  }
+  writer = std::move(made.value());
+  return {};
+}
+
 /// The writer's thread.
 void TraceWriter::State::run() {
+  const std::optional<Error> not_made = make_writer();
   std::unique_lock lock(mutex);
+  failure = not_made;
   while (true) {
     while (queue.empty() && !stopping && (data_follows || Clock::now() < deadline)) {
       if (data_follows || deadline == Clock::time_point::max()) {
@@ -144,6 +163,7 @@ CaptureStore::Sink TraceWriter::State::sink() {
             if (failure) return *failure;
             current.other_bytes += piece.data.size();
             current.pieces.push_back(std::move(piece));
+            current.piece_bytes += current.pieces.back().data.size();
             appended(lock);
             return Done{};
           },
@@ -158,11 +178,11 @@ CaptureStore::Sink TraceWriter::State::sink() {
 
 Result<std::unique_ptr<TraceWriter>> TraceWriter::create(const std::filesystem::path& path,
                                                          const RecordingInfo& info, WriterOptions options) {
+  if (const auto claimed = claim_file(path, options.replace_existing); !claimed) return claimed.error();
   auto state = std::make_unique<State>();
-  auto writer = BatchWriter::create(path, info, options);
-  if (!writer) return writer.error();
+  state->path = path;
+  state->description = info;
   state->options = std::move(options);
-  state->writer = std::move(writer.value());
   state->last_time = info.started;
   state->thread = std::thread([raw = state.get()] { raw->run(); });
   return std::unique_ptr<TraceWriter>(new TraceWriter(std::move(state)));
@@ -172,40 +192,51 @@ TraceWriter::TraceWriter(std::unique_ptr<State> state) : state_(std::move(state)
 
 TraceWriter::~TraceWriter() { state_->stop(); }
 
+struct TraceWriter::Series::Hold {
+  State& state;
+  std::unique_lock<std::mutex> lock;
+};
+
+TraceWriter::Series::Series(TraceWriter& writer)
+    : hold_(new Hold{*writer.state_, std::unique_lock(writer.state_->mutex)}) {}
+
+TraceWriter::Series::~Series() = default;
+
+Result<EventNumber> TraceWriter::Series::add(const event::EventView& record, WallTime time) {
+  return hold_->state.add(hold_->lock, record, time);
+}
+
 Result<EventNumber> TraceWriter::add(std::span<const std::byte> record, WallTime time) {
   const auto view = event::parse_record(record);
   if (!view) return view.error();
-  return add(view.value(), time);
+  return Series(*this).add(view.value(), time);
 }
 
-Result<EventNumber> TraceWriter::add(const event::EventView& record, WallTime time) {
-  State& state = *state_;
-  if (state.finished) return Error{ErrorCode::kMisuse, "the recording has ended", {}};
+Result<EventNumber> TraceWriter::State::add(std::unique_lock<std::mutex>& lock,
+                                            const event::EventView& record, WallTime time) {
+  if (finished) return Error{ErrorCode::kMisuse, "the recording has ended", {}};
+  if (failure) return *failure;
   const bool is_data = record.kind() == wire::EventKind::kData;
-  const bool with_rows = has_rows(record);
-  std::unique_lock lock(state.mutex);
-  if (state.failure) return *state.failure;
-  if (is_data != state.data_follows) {
+  if (is_data != data_follows) {
     return Error{ErrorCode::kInvalid,
                  is_data ? "a data record follows an event that did not announce it"
                          : "an event announced data records that do not follow",
                  {}};
   }
-  state.data_follows = record.more_data();
+  data_follows = record.more_data();
   // The writer's thread does not look at the time in the middle of an event.
-  if (is_data && !state.data_follows) state.work.notify_one();
-  state.last_time.ns = std::max(state.last_time.ns, time.ns);
-  if (!is_data) ++state.last_event.value;
-  state.encoder().add(record, state.last_event, state.last_time);
-  if (with_rows) {
-    Batch& batch = state.current;
+  if (is_data && !data_follows) work.notify_one();
+  last_time.ns = std::max(last_time.ns, time.ns);
+  if (!is_data) ++last_event.value;
+  encoder().add(record, last_event, last_time);
+  if (has_rows(record)) {
     const auto* bytes = reinterpret_cast<const std::byte*>(record.header);
-    batch.table_records.push_back({state.last_event, state.last_time, batch.table_bytes.size()});
-    batch.table_bytes.insert(batch.table_bytes.end(), bytes, bytes + record.header->size);
-    batch.other_bytes += record.header->size + sizeof(TableRecord);
+    current.table_records.push_back({last_event, last_time, current.table_bytes.size()});
+    current.table_bytes.insert(current.table_bytes.end(), bytes, bytes + record.header->size);
+    current.other_bytes += record.header->size + sizeof(TableRecord);
   }
-  state.appended(lock);
-  return state.last_event;
+  appended(lock);
+  return last_event;
 }
 
 EventNumber TraceWriter::last_event() const { return state_->last_event; }

@@ -24,7 +24,7 @@ namespace detrec::storage {
 
 struct WriterOptions {
   int compression_level = 1;                      ///< zstd's, for events
-  int capture_compression_level = 3;              ///< zstd's, for captured files
+  int capture_compression_level = -1;             ///< zstd's, for captured files
   std::size_t chunk_bytes = 2u << 20;             ///< a chunk ends when it is larger, before compression
   std::size_t queue_bytes = 32u << 20;            ///< add() waits when the writer is so far behind
   std::chrono::milliseconds flush_interval{100};  ///< and a transaction is never older than this
@@ -35,7 +35,9 @@ struct WriterOptions {
 
 class TraceWriter {
  public:
-  /// Makes the file. kIo when that is not possible, or when it exists and replace_existing is not set.
+  /// Makes the file. kIo when that is not possible, or when it exists and replace_existing is not set. What
+  /// is to stand in it from the beginning is written meanwhile, and fails as all that follows does; then
+  /// there is no file.
   static Result<std::unique_ptr<TraceWriter>> create(const std::filesystem::path& path,
                                                      const RecordingInfo& info, WriterOptions options = {});
   /// Without finish() before: writes what was added, leaves the trace marked as not complete.
@@ -47,8 +49,20 @@ class TraceWriter {
   /// the number of the event that the record is or (kData) belongs to. kInvalid: a malformed record, or kData
   /// records that do not follow an event that announced them; the trace is not changed by it.
   Result<EventNumber> add(std::span<const std::byte> record, WallTime time);
-  /// The same for a record that the caller has parsed already.
-  Result<EventNumber> add(const event::EventView& record, WallTime time);
+  /// The same for records that the caller has parsed already, one after another without pause: the writer's
+  /// own thread waits while a Series lives.
+  class Series {
+   public:
+    explicit Series(TraceWriter& writer);
+    ~Series();
+    Series(const Series&) = delete;
+    Series& operator=(const Series&) = delete;
+    Result<EventNumber> add(const event::EventView& record, WallTime time);
+
+   private:
+    struct Hold;
+    std::unique_ptr<Hold> hold_;
+  };
 
   /// Number of the last event added; 0: none.
   EventNumber last_event() const;

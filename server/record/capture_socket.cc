@@ -1,12 +1,14 @@
 #include "server/record/capture_socket.h"
 
 #include <poll.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <cstddef>
 #include <cstring>
+#include <iterator>
 #include <string>
 #include <utility>
 
@@ -31,8 +33,12 @@ void CaptureRequest::answer() {
   if (to >= 0) send(to, &done, 1, MSG_NOSIGNAL);
 }
 
+// Without an eventfd nobody is woken before the time is up.
+CaptureSocket::CaptureSocket(int socket) : socket_(socket), wakes_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
+
 CaptureSocket::~CaptureSocket() {
   if (socket_ >= 0) close(socket_);
+  if (wakes_ >= 0) close(wakes_);
 }
 
 std::optional<CaptureRequest> CaptureSocket::take() {
@@ -71,8 +77,10 @@ std::optional<CaptureRequest> CaptureSocket::take() {
 }
 
 void CaptureSocket::wait(int milliseconds) {
-  pollfd wanted = {hung_up_ ? -1 : socket_, POLLIN, 0};
-  poll(&wanted, 1, milliseconds);
+  pollfd wanted[] = {{hung_up_ ? -1 : socket_, POLLIN, 0}, {wakes_, POLLIN, 0}};
+  poll(wanted, std::size(wanted), milliseconds);
 }
+
+void CaptureSocket::wake() { eventfd_write(wakes_, 1); }
 
 }  // namespace detrec::server

@@ -32,18 +32,21 @@ class CaptureRequest {
 class CaptureSocket {
  public:
   /// Takes over `socket` (SOCK_SEQPACKET).
-  explicit CaptureSocket(int socket) : socket_(socket) {}
+  explicit CaptureSocket(int socket);
   CaptureSocket(const CaptureSocket&) = delete;
   CaptureSocket& operator=(const CaptureSocket&) = delete;
   ~CaptureSocket();
 
   /// The next request; nothing when none is there. Malformed messages are skipped: a guest could send them.
   std::optional<CaptureRequest> take();
-  /// Waits for a request, at most so long.
+  /// Waits for a request or for wake(), at most so long.
   void wait(int milliseconds);
+  /// Ends a wait(), or keeps the next from waiting. From any thread.
+  void wake();
 
  private:
   int socket_;
+  int wakes_;  ///< an eventfd
   bool hung_up_ = false;
 };
 

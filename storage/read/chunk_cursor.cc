@@ -92,7 +92,7 @@ Status ChunkCursor::check_record(const event::DecodedRecord& record) {
   return Done{};
 }
 
-Result<std::optional<event::DecodedRecord>> ChunkCursor::next() {
+Result<const event::DecodedRecord*> ChunkCursor::next() {
   while (!ended_) {
     if (!decoder_) {
       const auto opened = open_next_chunk();
@@ -106,7 +106,7 @@ Result<std::optional<event::DecodedRecord>> ChunkCursor::next() {
         break;
       }
     }
-    auto record = decoder_->next();
+    const auto record = decoder_->next();
     if (!record) {
       ended_ = true;
       Error error = record.error();
@@ -136,7 +136,7 @@ Result<std::optional<event::DecodedRecord>> ChunkCursor::next() {
     return record;
   }
   ended_ = true;
-  return std::optional<event::DecodedRecord>{};
+  return nullptr;
 }
 
 }  // namespace detrec::storage

@@ -20,7 +20,8 @@ class ChunkCursor {
   /// behind it.
   static Result<ChunkCursor> create(sqlite::Database& database, EventNumber from, const EventSpan& span);
 
-  Result<std::optional<event::DecodedRecord>> next();
+  /// The next record, valid until the next call; nullptr after the last.
+  Result<const event::DecodedRecord*> next();
 
  private:
   Result<bool> open_next_chunk();

@@ -17,13 +17,19 @@ Error io_error(int code, const std::filesystem::path& path) {
   return Error{ErrorCode::kIo, std::strerror(code), path.string()};
 }
 
-/// Makes an empty file; an existing one is an error or, if `replace`, removed with its journal.
-Status claim(const std::filesystem::path& path, bool replace) {
+}  // namespace
+
+Status remove_file(const std::filesystem::path& path) {
+  for (const char* suffix : {"", "-wal", "-shm", "-journal"}) {
+    const std::string name = path.string() + suffix;
+    if (::unlink(name.c_str()) != 0 && errno != ENOENT) return io_error(errno, name);
+  }
+  return Done{};
+}
+
+Status claim_file(const std::filesystem::path& path, bool replace) {
   if (replace) {
-    for (const char* suffix : {"", "-wal", "-shm", "-journal"}) {
-      const std::string name = path.string() + suffix;
-      if (::unlink(name.c_str()) != 0 && errno != ENOENT) return io_error(errno, name);
-    }
+    if (const auto removed = remove_file(path); !removed) return removed;
   }
   const int fd = ::open(path.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666);
   if (fd < 0) return io_error(errno, path);
@@ -31,15 +37,14 @@ Status claim(const std::filesystem::path& path, bool replace) {
   return Done{};
 }
 
-}  // namespace
-
 BatchWriter::BatchWriter(sqlite::Database database, const WriterOptions& options)
-    : database_(std::move(database)), options_(options) {}
+    : database_(std::move(database)), options_(options), compressor_(ZSTD_createCCtx()) {}
+
+void BatchWriter::FreeCompressor::operator()(ZSTD_CCtx* context) const { ZSTD_freeCCtx(context); }
 
 Result<std::unique_ptr<BatchWriter>> BatchWriter::create(const std::filesystem::path& path,
                                                          const RecordingInfo& info,
                                                          const WriterOptions& options) {
-  if (const auto claimed = claim(path, options.replace_existing); !claimed) return claimed.error();
   auto in_file = [&](Error error) {
     error.context = path.string();
     return error;
@@ -47,10 +52,10 @@ Result<std::unique_ptr<BatchWriter>> BatchWriter::create(const std::filesystem::
   auto database = sqlite::Database::open(path.string(), SQLITE_OPEN_READWRITE, options.vfs);
   if (!database) return in_file(database.error());
   std::unique_ptr<BatchWriter> writer(new BatchWriter(std::move(database.value()), options));
-  // Nothing but the end of a checkpoint waits for the disk; a crash of the machine may lose what was not
-  // checkpointed, and nothing else.
+  // Nothing waits for the disk: what the kernel has been given survives the end of this process, and a crash
+  // of the machine is no reason to make every recording wait.
   const auto ready = writer->database_.execute(
-      "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 4096;"
+      "PRAGMA synchronous = OFF; PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 4096;"
       "PRAGMA cache_size = -8192");
   if (!ready) return in_file(ready.error());
   if (const auto done = writer->write_info(info); !done) return in_file(done.error());
@@ -160,18 +165,22 @@ Status BatchWriter::write_tables(const Batch& batch) {
   return tables_->write_counts();
 }
 
+Status BatchWriter::write_piece(const FilePiece& piece) {
+  const std::size_t bound = ZSTD_compressBound(piece.data.size());
+  if (packed_.size() < bound) packed_ = Bytes(bound);
+  const std::size_t size =
+      ZSTD_compressCCtx(compressor_.get(), packed_.data(), packed_.size(), piece.data.span().data(),
+                        piece.data.size(), options_.capture_compression_level);
+  if (ZSTD_isError(size) != 0) return Error{ErrorCode::kIo, "no memory for compression", "captured file"};
+  return insert_piece_
+      .bind(piece.file, piece.seq, std::uint64_t{piece.data.size()},
+            std::as_const(packed_).span().first(size))
+      .run();
+}
+
 Status BatchWriter::write_files(const Batch& batch) {
-  std::vector<std::byte> packed;
   for (const FilePiece& piece : batch.pieces) {
-    packed.resize(ZSTD_compressBound(piece.data.size()));
-    const std::size_t size = ZSTD_compress(packed.data(), packed.size(), piece.data.data(), piece.data.size(),
-                                           options_.capture_compression_level);
-    if (ZSTD_isError(size) != 0) return Error{ErrorCode::kIo, "no memory for compression", "captured file"};
-    const auto done = insert_piece_
-                          .bind(piece.file, piece.seq, std::uint64_t{piece.data.size()},
-                                std::span<const std::byte>(packed).first(size))
-                          .run();
-    if (!done) return done;
+    if (const auto done = write_piece(piece); !done) return done;
   }
   for (const FileEnd& file : batch.files) {
     const auto done =

@@ -11,11 +11,18 @@
 #include "storage/trace_writer.h"
 #include "storage/write/batch.h"
 
+struct ZSTD_CCtx_s;
+
 namespace detrec::storage {
+
+/// Makes an empty file; an existing one is an error or, if `replace`, removed.
+Status claim_file(const std::filesystem::path& path, bool replace);
+/// Removes a file and its journal; none is no error.
+Status remove_file(const std::filesystem::path& path);
 
 class BatchWriter {
  public:
-  /// Makes the file, its tables and its description.
+  /// Makes the tables of a claimed file, and its description.
   static Result<std::unique_ptr<BatchWriter>> create(const std::filesystem::path& path,
                                                      const RecordingInfo& info, const WriterOptions& options);
 
@@ -33,6 +40,7 @@ class BatchWriter {
   Status write_chunk(event::ChunkEncoder& encoder);
   Status write_tables(const Batch& batch);
   Status write_files(const Batch& batch);
+  Status write_piece(const FilePiece& piece);
   Status write_settings(const std::vector<std::pair<std::string, std::string>>& settings);
   Status write_usages();
   Status finish_tables(const RecordingSummary& summary);
@@ -42,6 +50,11 @@ class BatchWriter {
   sqlite::Statement insert_chunk_, insert_piece_, delete_pieces_, insert_file_, insert_capture_, set_,
       set_usage_;
   std::optional<TableFiller> tables_;
+  struct FreeCompressor {
+    void operator()(ZSTD_CCtx_s* context) const;
+  };
+  std::unique_ptr<ZSTD_CCtx_s, FreeCompressor> compressor_;  ///< for files, as `packed_`
+  Bytes packed_;
   event::KindUsages usages_{};
   std::int64_t chunks_ = 0;
   EventNumber last_event_;

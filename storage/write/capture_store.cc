@@ -36,6 +36,12 @@ Result<std::size_t> read_at(int fd, std::span<std::byte> buffer, std::uint64_t o
   return done;
 }
 
+/// Room for what is left of a file that has so many bytes as far as known, and one more: it may have grown.
+Bytes room_for(std::uint64_t left) {
+  constexpr std::uint64_t kLeast = 64 * 1024;
+  return Bytes(static_cast<std::size_t>(std::clamp(left + 1, kLeast, std::uint64_t{kFilePieceBytes})));
+}
+
 bool is_elf(std::span<const std::byte> start) {
   return start.size() >= 4 && std::memcmp(start.data(),
                                           "\x7f"
@@ -70,7 +76,7 @@ Result<std::int64_t> CaptureStore::add(std::span<const std::byte> content, Captu
   std::int64_t seq = 0;
   for (std::size_t at = 0; at < content.size(); at += kFilePieceBytes) {
     const auto part = content.subspan(at, std::min(kFilePieceBytes, content.size() - at));
-    const auto sent = sink.piece({file, seq++, {part.begin(), part.end()}});
+    const auto sent = sink.piece({file, seq++, Bytes(part)});
     if (!sent) return sent.error();
   }
   return finish(file, hash, info.size, true, sink);
@@ -95,19 +101,19 @@ Result<std::int64_t> CaptureStore::add(int fd, CaptureInfo& info, const Sink& si
   // sent as they are read, and taken back if they turn out to be known.
   ContentHasher hasher;
   std::optional<std::int64_t> file;
-  std::vector<std::byte> held;
+  Bytes held;
   bool elf = false;
+  const auto size_before = static_cast<std::uint64_t>(status.st_size);
   info.size = 0;
   for (std::int64_t seq = 0;; ++seq) {
-    std::vector<std::byte> piece(kFilePieceBytes);
-    const auto size = read_at(fd, piece, info.size, info);
+    Bytes piece = room_for(size_before - std::min(size_before, info.size));
+    const auto size = read_at(fd, piece.span(), info.size, info);
     if (!size) return size.error();
-    piece.resize(size.value());
-    piece.shrink_to_fit();
-    hasher.add(piece);
-    if (seq == 0) elf = is_elf(piece);
+    const bool last = size.value() < piece.size();
+    piece.shorten(size.value());
+    hasher.add(piece.span());
+    if (seq == 0) elf = is_elf(piece.span());
     info.size += piece.size();
-    const bool last = size.value() < kFilePieceBytes;
     if (seq == 0 && last) {
       held = std::move(piece);
       break;

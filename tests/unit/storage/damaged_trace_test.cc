@@ -127,7 +127,7 @@ TEST_F(DamagedTrace, RowsThatDoNotFitTogether) {
   EXPECT_NE(after("UPDATE chunk SET raw_size = 1 << 62 WHERE seq = 2"), "");
   EXPECT_NE(after("UPDATE chunk SET raw_size = -1 WHERE seq = 2"), "");
   EXPECT_NE(after("UPDATE chunk SET codec = 9 WHERE seq = 2").find("coding 9"), std::string::npos);
-  EXPECT_NE(after("UPDATE chunk SET codec = 1 + (1 << 32) WHERE seq = 2"), "");
+  EXPECT_NE(after("UPDATE chunk SET codec = 2 + (1 << 32) WHERE seq = 2"), "");
   EXPECT_NE(after("UPDATE chunk SET data = zeroblob(900000000) WHERE seq = 2"), "");
   EXPECT_NE(after("UPDATE chunk SET first_event = first_event + 1 WHERE seq = 2"), "");
   EXPECT_NE(after("UPDATE chunk SET last_event = last_event - 1 WHERE seq = 1"), "");

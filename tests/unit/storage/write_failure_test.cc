@@ -58,6 +58,11 @@ Outcome record(const std::filesystem::path& path, const WriterOptions& options) 
 /// The trace can be opened and read, and has at least what was flushed.
 void check_trace(const std::filesystem::path& path, const Outcome& outcome) {
   if (!outcome.created) return;
+  if (!std::filesystem::exists(path)) {  // not even its tables could be made
+    EXPECT_EQ(outcome.flushed, 0u);
+    EXPECT_NE(outcome.error, "");
+    return;
+  }
   auto reader = TraceReader::open(path);
   ASSERT_TRUE(reader.ok()) << to_string(reader.error());
   EXPECT_GE(reader.value()->last_event().value, outcome.flushed);
@@ -101,16 +106,16 @@ TEST(WriteFailure, TheDiskIsFull) { fail_everywhere(FileFailure::kFull, "the dis
 
 TEST(WriteFailure, TheDiskBreaks) { fail_everywhere(FileFailure::kWriteError, "disk I/O error"); }
 
-TEST(WriteFailure, SyncFails) {
+TEST(WriteFailure, NothingWaitsForTheDisk) {
   const TraceFolder folder;
   FailingFiles files;
   WriterOptions options;
   options.vfs = files.name();
   options.chunk_bytes = 4000;
-  files.fail_after(100, FileFailure::kSyncError);
+  files.fail_after(0, FileFailure::kSyncError);  // each of them
   const Outcome outcome = record(folder.path("a.detrec"), options);
   files.fail_after(0, FileFailure::kNone);
-  EXPECT_FALSE(outcome.error.empty());
+  EXPECT_EQ(outcome.error, "");
   check_trace(folder.path("a.detrec"), outcome);
 }
 
