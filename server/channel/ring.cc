@@ -23,6 +23,9 @@ void store(std::uint64_t& word, std::uint64_t value) {
 /// for every record.
 constexpr std::uint64_t kWorthWaking = 64 * 1024;
 
+/// The other processor has to fetch the control words anew each time they change.
+constexpr std::uint64_t kWorthPublishing = 4096;
+
 void wake(std::uint32_t& waits) {
   if (std::atomic_ref(waits).load(std::memory_order_relaxed) == 0) return;
   if (std::atomic_ref(waits).exchange(0) != 0) syscall(SYS_futex, &waits, FUTEX_WAKE, 1, nullptr, nullptr, 0);
@@ -73,26 +76,42 @@ void RingReader::consume(std::size_t bytes) {
   wake(control.writer_waits);
 }
 
-bool RingWriter::fits(std::size_t bytes) { return ring_.bytes() - (written_ - read()) >= bytes; }
+bool RingWriter::fits(std::size_t bytes) {
+  if (ring_.bytes() - (written_ - known_read_) >= bytes) return true;
+  known_read_ = read();
+  if (ring_.bytes() - (written_ - known_read_) >= bytes) return true;
+  publish();  // it is the reader that is to make room
+  return false;
+}
 
 void RingWriter::append(std::span<const std::byte> record) {
   std::memcpy(ring_.at(written_), record.data(), record.size());
   written_ += record.size();
+  if (written_ - published_ >= kWorthPublishing) publish();
+}
+
+void RingWriter::publish() {
+  if (published_ == written_) return;
   wire::RingControl& control = ring_.control();
   store(control.written, written_);
+  published_ = written_;
   if (std::atomic_ref(control.reader_waits).load(std::memory_order_relaxed) != 0 &&
       written_ - read() >= kWorthWaking)
     wake(control.reader_waits);
 }
 
-void RingWriter::wake_reader() { wake(ring_.control().reader_waits); }
+void RingWriter::wake_reader() {
+  publish();
+  wake(ring_.control().reader_waits);
+}
 
 void RingWriter::reset() {
   ring_.control() = wire::RingControl{};
-  written_ = 0;
+  written_ = published_ = known_read_ = 0;
 }
 
 void RingWriter::end() {
+  publish();
   wire::RingControl& control = ring_.control();
   std::atomic_ref(control.ended).store(1, std::memory_order_release);
   wake(control.reader_waits);

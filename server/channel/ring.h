@@ -58,7 +58,8 @@ class RingWriter {
 
   /// True when a record of `bytes` fits now.
   bool fits(std::size_t bytes);
-  /// Appends a record that fits.
+  /// Appends a record that fits. The reader sees it soon: when more has followed, when nothing more fits, or
+  /// with the next call of one of the functions below.
   void append(std::span<const std::byte> record);
   /// To be called when no record will be appended for a while.
   void wake_reader();
@@ -74,8 +75,12 @@ class RingWriter {
   std::uint64_t read();
 
  private:
+  void publish();
+
   Ring ring_;
   std::uint64_t written_ = 0;
+  std::uint64_t published_ = 0;   ///< what the reader knows of it
+  std::uint64_t known_read_ = 0;  ///< where the reader was last seen
 };
 
 }  // namespace detrec::server

@@ -16,11 +16,27 @@
 #include "server/record/capture_socket.h"
 #include "trace/event/event_view.h"
 #include "trace/event/record_builder.h"
+#include "trace/event/record_parser.h"
+#include "trace/wire/clock_record.h"
 
 namespace detrec::server {
 namespace {
 
+/// The first of the records, if it is of this short form.
+const wire::ClockRecord* clock_record(std::span<const std::byte> records) {
+  if (records.size() < sizeof(wire::ClockRecord)) return nullptr;
+  const auto* record = reinterpret_cast<const wire::ClockRecord*>(records.data());
+  return record->header.kind == wire::kClockRecord && record->header.size == sizeof *record ? record
+                                                                                            : nullptr;
+}
+
 constexpr int kNapMs = 2;
+/// Events are taken so many bytes at a time: the program gets their room back, and the writer's thread its
+/// turn.
+constexpr std::size_t kTogether = 256 * 1024;
+/// After fewer bytes it is better to let some come together: looking costs as much as a hundred events, and
+/// slows the program down that writes them.
+constexpr std::size_t kWorthStaying = 128 * 1024;
 
 }  // namespace
 
@@ -39,11 +55,15 @@ struct Recorder::State {
   std::optional<event::Error> error;
   bool exit_seen = false;                        ///< the last event says how the process ended
   std::uint32_t holder = 1;                      ///< of the turn
-  std::map<std::uint32_t, std::uint64_t> ticks;  ///< of each thread at its last event
+  std::uint64_t holder_ticks = 0;                ///< at its last event
+  std::map<std::uint32_t, std::uint64_t> ticks;  ///< of the other threads at theirs
 
   void run();
   bool take_captures();
-  bool take_events();
+  std::size_t take_events();
+  std::size_t add_events(std::span<const std::byte> bytes);
+  void note(const event::EventView& record);
+  void give_turn(std::uint32_t to);
   void fail(const event::Error& why);
   void add_kill(int signal, std::uint64_t last_ticks);
 };
@@ -66,39 +86,64 @@ bool Recorder::State::take_captures() {
   return any;
 }
 
-bool Recorder::State::take_events() {
-  const std::span<const std::byte> bytes = ring.available();
-  if (bytes.empty()) return false;
+void Recorder::State::give_turn(std::uint32_t to) {
+  if (to == holder) return;
+  ticks[holder] = holder_ticks;
+  holder = to;
+  holder_ticks = ticks[to];
+}
+
+/// Keeps what add_kill() needs to know.
+void Recorder::State::note(const event::EventView& record) {
+  if (record.kind() == wire::EventKind::kData) return;
+  give_turn(record.thread().value);
+  holder_ticks = record.header->ticks;
+  const auto* exit = record.as<event::ExitView>();
+  exit_seen = exit != nullptr && event::ends_process(exit->body->cause);
+  if (const auto* turn = record.as<event::TurnView>()) give_turn(turn->body->to_thread);
+}
+
+/// Adds the first of the records, about kTogether bytes of them. Returns how many bytes they were.
+std::size_t Recorder::State::add_events(std::span<const std::byte> bytes) {
   const storage::WallTime time = wall_time_now();
+  storage::TraceWriter::Series series(*writer);
+  wire::ClockCall call;
+  event::EventView record;
   std::size_t done = 0;
-  while (!error && done < bytes.size()) {
-    const auto view = event::parse_record(bytes.subspan(done));
-    if (!view) {
-      fail(event::Error{event::ErrorCode::kInvalid,
-                        "the recorded program has damaged its event ring: " + view.error().message});
+  while (!error && done < std::min(bytes.size(), kTogether)) {
+    const std::span<const std::byte> left = bytes.subspan(done);
+    const auto* clock = clock_record(left);
+    if (clock != nullptr) wire::expand(*clock, call);
+    const char* wrong =
+        event::parse_record_into(record, clock != nullptr ? std::as_bytes(std::span(&call, 1)) : left);
+    if (wrong != nullptr) {
+      fail({event::ErrorCode::kInvalid,
+            std::string("the recorded program has damaged its event ring: ") + wrong});
       break;
     }
-    const auto added = writer->add(view.value(), time);
+    const auto added = series.add(record, time);
     if (!added) fail(added.error());
-    if (view.value().kind() != wire::EventKind::kData) {
-      const auto* exit = view.value().as<event::ExitView>();
-      exit_seen = exit != nullptr && exit->body->cause != wire::ExitCause::kThread &&
-                  exit->body->cause != wire::ExitCause::kExec;
-      holder = view.value().thread().value;
-      ticks[holder] = view.value().header->ticks;
-      if (const auto* turn = view.value().as<event::TurnView>()) holder = turn->body->to_thread;
-    }
-    done += view.value().header->size;
+    note(record);
+    done += clock != nullptr ? sizeof *clock : record.header->size;
   }
-  ring.consume(bytes.size());
-  return true;
+  return error ? bytes.size() : done;
+}
+
+/// Takes what is there, or the first of it; how many bytes.
+std::size_t Recorder::State::take_events() {
+  const std::span<const std::byte> bytes = ring.available();
+  if (bytes.empty()) return 0;
+  const std::size_t taken = add_events(bytes);
+  ring.consume(taken);
+  return taken;
 }
 
 void Recorder::State::run() {
   for (;;) {
     const bool ended = guest_ended;  // before looking: what it has appended by then is seen below
-    const bool any = take_captures() | take_events();
-    if (any) continue;
+    const bool any_capture = take_captures();
+    const std::size_t taken = take_events();
+    if (any_capture || taken >= kWorthStaying || (ended && taken != 0)) continue;
     if (ended) return;
     captures.wait(kNapMs);
   }
@@ -110,7 +155,7 @@ void Recorder::State::add_kill(int signal, std::uint64_t last_ticks) {
   wire::ExitBody body = {};
   body.cause = wire::ExitCause::kKilled;
   body.status = signal;
-  buffer.add_exit({.thread = {holder}, .ticks = {std::max(ticks[holder], last_ticks)}, .pc = {}}, body);
+  buffer.add_exit({.thread = {holder}, .ticks = {std::max(holder_ticks, last_ticks)}, .pc = {}}, body);
   const auto added = writer->add(buffer.bytes(), wall_time_now());
   if (!added) fail(added.error());
 }
@@ -148,6 +193,7 @@ Recorder::Recorder(Ring ring, int control, std::unique_ptr<storage::TraceWriter>
 Recorder::~Recorder() {
   if (!state_->thread.joinable()) return;
   state_->guest_ended = true;
+  state_->captures.wake();
   state_->thread.join();
 }
 
@@ -159,6 +205,7 @@ void Recorder::start(pid_t guest) {
 RecordingResult Recorder::finish(int wait_status, storage::RecordingSummary summary, std::uint64_t ticks) {
   State& s = *state_;
   s.guest_ended = true;
+  s.captures.wake();
   if (s.thread.joinable()) s.thread.join();
   if (!s.error && !s.exit_seen && WIFSIGNALED(wait_status)) s.add_kill(WTERMSIG(wait_status), ticks);
   summary.ended = wall_time_now();

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "server/replay/output.h"
+#include "trace/wire/clock_record.h"
 
 namespace detrec::server {
 
@@ -59,10 +60,12 @@ void Feeder::State::feed_all() {
   while (!guest_ended && !error) {
     const auto next = cursor.value().next();
     if (!next) return fail(next.error());
-    if (!next.value().has_value()) return;
+    if (next.value() == nullptr) return;
     const auto bytes = content.place(*next.value(), placed);
     if (!bytes) return fail(bytes.error());
-    append(bytes.value(), next.value()->view);
+    wire::ClockRecord clock;
+    const bool is_clock = wire::shorten(*next.value()->view.header, clock);
+    append(is_clock ? std::as_bytes(std::span(&clock, 1)) : bytes.value(), next.value()->view);
   }
 }
 

@@ -8,7 +8,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -19,7 +18,7 @@
 namespace detrec::event {
 
 /// The coding that `chunk.codec` names.
-inline constexpr std::uint32_t kChunkCodec = 1;
+inline constexpr std::uint32_t kChunkCodec = 2;
 /// No chunk is larger before compression.
 inline constexpr std::size_t kMaxChunkBytes = 64u << 20;
 
@@ -85,8 +84,9 @@ class ChunkDecoder {
   ChunkDecoder(ChunkDecoder&&) noexcept;
   ChunkDecoder& operator=(ChunkDecoder&&) noexcept;
 
-  /// The next record; nothing at the end. After an error the decoder stays at its end.
-  Result<std::optional<DecodedRecord>> next();
+  /// The next record, valid until the next call; nullptr at the end. After an error the decoder stays at its
+  /// end.
+  Result<const DecodedRecord*> next();
 
  private:
   struct State;

@@ -6,6 +6,8 @@
 #include <limits>
 #include <string>
 
+#include "trace/event/record_parser.h"
+
 namespace detrec::event {
 namespace {
 
@@ -19,8 +21,6 @@ constexpr std::uint64_t kPage = 4096;
 constexpr std::uint32_t kLastInstruction = 7;
 
 constexpr std::size_t padded(std::size_t size) { return (size + 7) & ~std::size_t{7}; }
-
-Error invalid(const char* what) { return Error{ErrorCode::kInvalid, what, {}}; }
 
 bool all_zero(Bytes bytes) {
   return std::all_of(bytes.begin(), bytes.end(), [](std::byte b) { return b == std::byte{0}; });
@@ -45,7 +45,7 @@ class Rest {
   bool take_padded(std::size_t size, Bytes& data) {
     if (size > bytes_.size() || padded(size) > bytes_.size()) return false;
     data = bytes_.first(size);
-    if (!all_zero(bytes_.subspan(size, padded(size) - size))) return false;
+    if (size % 8 != 0 && !all_zero(bytes_.subspan(size, padded(size) - size))) return false;
     bytes_ = bytes_.subspan(padded(size));
     return true;
   }
@@ -58,7 +58,7 @@ class Rest {
 };
 
 /// nullptr, or what is wrong.
-const char* check_range(Rest& rest) {
+inline const char* check_range(Rest& rest) {
   const auto* header = rest.take<RangeHeader>();
   if (header == nullptr) return "a range reaches beyond its record";
   if (header->direction > wire::Direction::kPath) return "a range has an unknown direction";
@@ -69,175 +69,170 @@ const char* check_range(Rest& rest) {
   return nullptr;
 }
 
+// Each gives nullptr, or what is wrong.
+
+constexpr const char* kUnknownKind = "an unknown kind of event";
+constexpr const char* kReservedNotZero = "a reserved field is not 0";
+constexpr const char* kTooShort = "the record is shorter than its kind";
+
 template <typename View, typename Body>
-Result<BodyView> parse_fixed(Rest& rest) {
+const char* parse_fixed(Rest& rest, BodyView& view) {
   const auto* body = rest.take<Body>();
-  if (body == nullptr) return invalid("the record is shorter than its kind");
-  return BodyView{View{body}};
+  if (body == nullptr) return kTooShort;
+  view = View{body};
+  return nullptr;
 }
 
-Result<BodyView> parse_start(Rest& rest) {
+const char* parse_start(Rest& rest, BodyView& view) {
   const auto* body = rest.take<wire::StartBody>();
-  if (body == nullptr) return invalid("the record is shorter than its kind");
+  if (body == nullptr) return kTooShort;
   Bytes strings;
-  if (!rest.take_padded(body->strings_size, strings)) return invalid("the strings do not fit their record");
+  if (!rest.take_padded(body->strings_size, strings)) return "the strings do not fit their record";
   const auto* first = reinterpret_cast<const char*>(strings.data());
   // Path, argv and envp; each takes one byte at least, so the counts cannot make this loop long.
   const std::uint64_t count = std::uint64_t{1} + body->argc + body->envc;
-  if (count > strings.size()) return invalid("there are fewer strings than argc and envc say");
+  if (count > strings.size()) return "there are fewer strings than argc and envc say";
   std::size_t offset = 0;
   std::size_t argv_offset = 0;
   std::size_t envp_offset = 0;
   for (std::uint64_t i = 0; i < count; ++i) {
     if (i == 1) argv_offset = offset;
     if (i == std::uint64_t{1} + body->argc) envp_offset = offset;
-    if (offset >= strings.size()) return invalid("there are fewer strings than argc and envc say");
+    if (offset >= strings.size()) return "there are fewer strings than argc and envc say";
     const void* nul = std::memchr(first + offset, 0, strings.size() - offset);
-    if (nul == nullptr) return invalid("a string has no end");
+    if (nul == nullptr) return "a string has no end";
     offset = static_cast<std::size_t>(static_cast<const char*>(nul) - first) + 1;
   }
-  if (offset != strings.size()) return invalid("there are more strings than argc and envc say");
-  return BodyView{StartView{body, std::string_view(first), StringList(first + argv_offset, body->argc),
-                            StringList(first + envp_offset, body->envc)}};
+  if (offset != strings.size()) return "there are more strings than argc and envc say";
+  view = StartView{body, std::string_view(first), StringList(first + argv_offset, body->argc),
+                   StringList(first + envp_offset, body->envc)};
+  return nullptr;
 }
 
-Result<BodyView> parse_mapping(Rest& rest) {
+const char* parse_mapping(Rest& rest, BodyView& view) {
   const auto* body = rest.take<wire::MappingBody>();
-  if (body == nullptr) return invalid("the record is shorter than its kind");
+  if (body == nullptr) return kTooShort;
   if (body->address % kPage != 0 || body->length % kPage != 0 || body->length == 0)
-    return invalid("a mapping is not whole pages");
+    return "a mapping is not whole pages";
   if (body->address > std::numeric_limits<std::uint64_t>::max() - body->length)
-    return invalid("a mapping wraps around the end of memory");
-  if (body->content > wire::Content::kData) return invalid("a mapping has unknown content");
+    return "a mapping wraps around the end of memory";
+  if (body->content > wire::Content::kData) return "a mapping has unknown content";
   if (body->content == wire::Content::kCapture && body->capture == 0)
-    return invalid("a mapping of a captured file names none");
+    return "a mapping of a captured file names none";
   if (body->content != wire::Content::kData && body->data_size != 0)
-    return invalid("a mapping has data that its content does not speak of");
+    return "a mapping has data that its content does not speak of";
   Bytes name;
   Bytes data;
-  if (!rest.take_padded(body->name_size, name))
-    return invalid("the name of a mapping does not fit its record");
+  if (!rest.take_padded(body->name_size, name)) return "the name of a mapping does not fit its record";
   if (std::find(name.begin(), name.end(), std::byte{0}) != name.end())
-    return invalid("the name of a mapping contains a NUL");
-  if (!rest.take_padded(body->data_size, data))
-    return invalid("the data of a mapping does not fit its record");
-  return BodyView{
-      MappingView{body, std::string_view(reinterpret_cast<const char*>(name.data()), name.size()), data}};
+    return "the name of a mapping contains a NUL";
+  if (!rest.take_padded(body->data_size, data)) return "the data of a mapping does not fit its record";
+  view = MappingView{body, std::string_view(reinterpret_cast<const char*>(name.data()), name.size()), data};
+  return nullptr;
 }
 
-Result<BodyView> parse_syscall(Rest& rest) {
+const char* parse_syscall(Rest& rest, BodyView& view) {
   const auto* body = rest.take<wire::SyscallBody>();
-  if (body == nullptr) return invalid("the record is shorter than its kind");
-  if (body->reserved != 0) return invalid("a reserved field is not 0");
+  if (body == nullptr) return kTooShort;
+  if (body->reserved != 0) return kReservedNotZero;
   const std::byte* first = rest.data();
   for (std::uint32_t i = 0; i < body->range_count; ++i) {
-    if (const char* wrong = check_range(rest)) return invalid(wrong);
+    if (const char* wrong = check_range(rest)) return wrong;
   }
-  return BodyView{SyscallView{body, RangeList(first, body->range_count)}};
+  view = SyscallView{body, RangeList(first, body->range_count)};
+  return nullptr;
 }
 
-Result<BodyView> parse_instruction(Rest& rest) {
-  auto view = parse_fixed<InstructionView, wire::InstructionBody>(rest);
-  if (!view) return view;
-  const auto& body = *std::get<InstructionView>(view.value()).body;
-  if (body.reserved != 0) return invalid("a reserved field is not 0");
+const char* parse_instruction(Rest& rest, BodyView& view) {
+  if (const char* wrong = parse_fixed<InstructionView, wire::InstructionBody>(rest, view)) return wrong;
+  const auto& body = *std::get_if<InstructionView>(&view)->body;
+  if (body.reserved != 0) return kReservedNotZero;
   if (body.what < wire::InstructionKind::kRdtsc || static_cast<std::uint32_t>(body.what) > kLastInstruction)
-    return invalid("an unknown kind of instruction");
-  return view;
+    return "an unknown kind of instruction";
+  return nullptr;
 }
 
-Result<BodyView> parse_turn(Rest& rest) {
-  auto view = parse_fixed<TurnView, wire::TurnBody>(rest);
-  if (!view) return view;
-  const auto& body = *std::get<TurnView>(view.value()).body;
+const char* parse_turn(Rest& rest, BodyView& view) {
+  if (const char* wrong = parse_fixed<TurnView, wire::TurnBody>(rest, view)) return wrong;
+  const auto& body = *std::get_if<TurnView>(&view)->body;
   if (body.reason < wire::TurnReason::kSlice || body.reason > wire::TurnReason::kPreempted)
-    return invalid("a turn ends for an unknown reason");
-  return view;
+    return "a turn ends for an unknown reason";
+  return nullptr;
 }
 
-Result<BodyView> parse_thread(Rest& rest) {
-  auto view = parse_fixed<ThreadView, wire::ThreadBody>(rest);
-  if (!view) return view;
-  const auto& body = *std::get<ThreadView>(view.value()).body;
-  if (body.reserved != 0) return invalid("a reserved field is not 0");
-  if (body.thread == 0) return invalid("a new thread has no number");
-  return view;
+const char* parse_thread(Rest& rest, BodyView& view) {
+  if (const char* wrong = parse_fixed<ThreadView, wire::ThreadBody>(rest, view)) return wrong;
+  const auto& body = *std::get_if<ThreadView>(&view)->body;
+  if (body.reserved != 0) return kReservedNotZero;
+  if (body.thread == 0) return "a new thread has no number";
+  return nullptr;
 }
 
-Result<BodyView> parse_exit(Rest& rest) {
-  auto view = parse_fixed<ExitView, wire::ExitBody>(rest);
-  if (!view) return view;
-  const auto& body = *std::get<ExitView>(view.value()).body;
+const char* parse_exit(Rest& rest, BodyView& view) {
+  if (const char* wrong = parse_fixed<ExitView, wire::ExitBody>(rest, view)) return wrong;
+  const auto& body = *std::get_if<ExitView>(&view)->body;
   if (body.cause < wire::ExitCause::kThread || body.cause > wire::ExitCause::kKilled)
-    return invalid("an exit has an unknown cause");
-  return view;
+    return "an exit has an unknown cause";
+  return nullptr;
 }
 
-Result<BodyView> parse_data(Rest& rest) {
+const char* parse_data(Rest& rest, BodyView& view) {
   const std::byte* first = rest.data();
-  if (const char* wrong = check_range(rest)) return invalid(wrong);
-  return BodyView{DataView{*RangeList(first, 1).begin()}};
+  if (const char* wrong = check_range(rest)) return wrong;
+  view = DataView{*RangeList(first, 1).begin()};
+  return nullptr;
 }
 
-Result<BodyView> parse_body(EventKind kind, Rest& rest) {
+const char* parse_body(EventKind kind, Rest& rest, BodyView& view) {
   switch (kind) {
     case EventKind::kStart:
-      return parse_start(rest);
+      return parse_start(rest, view);
     case EventKind::kMapping:
-      return parse_mapping(rest);
+      return parse_mapping(rest, view);
     case EventKind::kSyscall:
-      return parse_syscall(rest);
+      return parse_syscall(rest, view);
     case EventKind::kInstruction:
-      return parse_instruction(rest);
+      return parse_instruction(rest, view);
     case EventKind::kSignal:
-      return parse_fixed<SignalView, wire::SignalBody>(rest);
+      return parse_fixed<SignalView, wire::SignalBody>(rest, view);
     case EventKind::kTurn:
-      return parse_turn(rest);
+      return parse_turn(rest, view);
     case EventKind::kThread:
-      return parse_thread(rest);
+      return parse_thread(rest, view);
     case EventKind::kExit:
-      return parse_exit(rest);
+      return parse_exit(rest, view);
     case EventKind::kData:
-      return parse_data(rest);
+      return parse_data(rest, view);
   }
-  return Error{ErrorCode::kUnsupported, "an unknown kind of event", {}};
+  return kUnknownKind;
 }
 
 }  // namespace
 
-RangeView RangeList::Iterator::operator*() const {
-  const auto* header = reinterpret_cast<const RangeHeader*>(at_);
-  return {GuestAddress{header->address}, header->direction, Bytes(at_ + sizeof(RangeHeader), header->size)};
-}
+const char* parse_record_into(EventView& view, Bytes bytes) {
+  if (reinterpret_cast<std::uintptr_t>(bytes.data()) % 8 != 0) return "the record is not aligned";
+  if (bytes.size() < sizeof(EventHeader)) return "the record is shorter than its header";
+  const auto* header = reinterpret_cast<const EventHeader*>(bytes.data());
+  if (header->size < sizeof(EventHeader) || header->size % 8 != 0 || header->size > wire::kMaxRecordBytes)
+    return "the record has an impossible size";
+  if (header->size > bytes.size()) return "the record is cut off";
+  if ((header->flags & ~wire::kMoreData) != 0) return "the record has unknown flags";
+  if (header->reserved != 0) return kReservedNotZero;
+  if (header->thread == 0) return "the record has no thread";
 
-RangeList::Iterator& RangeList::Iterator::operator++() {
-  at_ += sizeof(RangeHeader) + padded(reinterpret_cast<const RangeHeader*>(at_)->size);
-  --left_;
-  return *this;
+  view.header = header;
+  Rest rest(bytes.subspan(sizeof(EventHeader), header->size - sizeof(EventHeader)));
+  if (const char* wrong = parse_body(header->kind, rest, view.body)) return wrong;
+  return rest.empty() ? nullptr : "there is more than belongs to it";
 }
 
 Result<EventView> parse_record(Bytes bytes) {
-  if (reinterpret_cast<std::uintptr_t>(bytes.data()) % 8 != 0) return invalid("the record is not aligned");
-  if (bytes.size() < sizeof(EventHeader)) return invalid("the record is shorter than its header");
-  const auto* header = reinterpret_cast<const EventHeader*>(bytes.data());
-  if (header->size < sizeof(EventHeader) || header->size % 8 != 0 || header->size > wire::kMaxRecordBytes)
-    return invalid("the record has an impossible size");
-  if (header->size > bytes.size()) return invalid("the record is cut off");
-  if ((header->flags & ~wire::kMoreData) != 0) return invalid("the record has unknown flags");
-  if (header->reserved != 0) return invalid("a reserved field is not 0");
-  if (header->thread == 0) return invalid("the record has no thread");
-
-  Rest rest(bytes.subspan(sizeof(EventHeader), header->size - sizeof(EventHeader)));
-  auto body = parse_body(header->kind, rest);
-  if (!body) {
-    Error error = body.error();
-    error.context = std::string(kind_name(header->kind)) + " record";
-    return error;
-  }
-  if (!rest.empty())
-    return Error{ErrorCode::kInvalid, "there is more than belongs to it",
-                 std::string(kind_name(header->kind)) + " record"};
-  return EventView{header, body.value()};
+  EventView view;
+  const char* wrong = parse_record_into(view, bytes);
+  if (wrong == nullptr) return view;
+  Error error{wrong == kUnknownKind ? ErrorCode::kUnsupported : ErrorCode::kInvalid, wrong, {}};
+  if (view.header != nullptr) error.context = std::string(kind_name(view.kind())) + " record";
+  return error;
 }
 
 std::string_view kind_name(EventKind kind) {

@@ -34,11 +34,21 @@ class RangeList {
   class Iterator {
    public:
     Iterator(const std::byte* at, std::uint32_t left) : at_(at), left_(left) {}
-    RangeView operator*() const;
-    Iterator& operator++();
+    RangeView operator*() const {
+      return {GuestAddress{header().address},
+              header().direction,
+              {at_ + sizeof(wire::RangeHeader), header().size}};
+    }
+    Iterator& operator++() {
+      at_ += sizeof(wire::RangeHeader) + ((std::size_t{header().size} + 7) & ~std::size_t{7});
+      --left_;
+      return *this;
+    }
     friend bool operator==(const Iterator& a, const Iterator& b) { return a.left_ == b.left_; }
 
    private:
+    const wire::RangeHeader& header() const { return *reinterpret_cast<const wire::RangeHeader*>(at_); }
+
     const std::byte* at_;
     std::uint32_t left_;
   };

@@ -100,7 +100,7 @@ extern "C" [[noreturn]] void engine_main(u64* stack) {
   map_launch(argv[1]);
   if (process().first) events::start_ring(*process().launch, process().own_fds[kLaunchFd]);
   if (events::replaying()) debug::start(*process().launch, process().own_fds[kLaunchFd]);
-  context().no_quick_calls = events::replaying() ? 1 : 0;
+  context().no_quick_calls = debug::attached ? 1 : 0;
   load::LoadFailure failure{kOwnFailure, {}};
   if (!memory::start(auxv, failure.message, sizeof failure.message)) fail_launch(failure);
   translate::start();

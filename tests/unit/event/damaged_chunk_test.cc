@@ -43,7 +43,8 @@ void append_frame(Bytes& to, std::span<const std::byte> content) {
 }
 
 /// What opening and reading to the end says; empty when all is well.
-std::string refusal(const Bytes& data, std::uint64_t raw_size, std::uint32_t crc, std::uint32_t codec = 1) {
+std::string refusal(const Bytes& data, std::uint64_t raw_size, std::uint32_t crc,
+                    std::uint32_t codec = kChunkCodec) {
   auto decoder = ChunkDecoder::open(data, codec, {1}, {1}, raw_size, crc);
   if (!decoder) return decoder.error().message;
   while (true) {
@@ -86,7 +87,8 @@ TEST(DamagedChunk, SizesAreCheckedFirst) {
   const auto chunk = sample_chunk();
   EXPECT_EQ(refusal(chunk.data, chunk.raw_size + 1, chunk.crc), "its size is not what its row says");
   EXPECT_EQ(refusal(chunk.data, ~0ull, chunk.crc), "it says to be larger than chunks can be");
-  EXPECT_EQ(refusal(chunk.data, chunk.raw_size, chunk.crc, 2), "it has coding 2, which is not known");
+  EXPECT_EQ(refusal(chunk.data, chunk.raw_size, chunk.crc, 1), "it has coding 1, which is not known");
+  EXPECT_EQ(refusal(chunk.data, chunk.raw_size, chunk.crc, 3), "it has coding 3, which is not known");
   Bytes longer = chunk.data;
   longer.push_back(std::byte{0});
   EXPECT_EQ(refusal(longer, chunk.raw_size, crc_of(longer)), "there is something behind its frames");

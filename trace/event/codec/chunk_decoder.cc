@@ -8,6 +8,7 @@
 #include "trace/event/chunk_codec.h"
 #include "trace/event/codec/byte_streams.h"
 #include "trace/event/codec/prediction.h"
+#include "trace/event/record_parser.h"
 
 namespace detrec::event {
 namespace {
@@ -21,10 +22,11 @@ Error damaged(const char* what) { return Error{ErrorCode::kInvalid, what, "chunk
 /// A record under construction, never larger than records may be.
 class RecordRoom {
  public:
-  void begin(const EventHeader& header) {
+  /// Begins a record; its header, zeroed.
+  EventHeader& begin() {
     size_ = 0;
     fits_ = true;
-    put(&header, sizeof header);
+    return append<EventHeader>();
   }
   bool fits() const { return fits_; }
   std::span<const std::byte> bytes() const { return std::as_bytes(std::span(words_)).first(size_); }
@@ -42,8 +44,13 @@ class RecordRoom {
     size_ += padded;
     return at;
   }
-  void put(const void* data, std::size_t size) {
-    if (std::byte* at = grow(size)) std::memcpy(at, data, size);
+  /// Appends a structure, zeroed. It is filled in here and not copied, which would wait for each of its
+  /// fields; one for which there is no room is as good as any.
+  template <typename T>
+  T& append() {
+    static_assert(sizeof(T) % 8 == 0 && sizeof(T) <= sizeof(nowhere_));
+    std::byte* at = grow(sizeof(T));
+    return *new (at != nullptr ? at : reinterpret_cast<std::byte*>(nowhere_)) T{};
   }
   void put_from(ByteSource& source, std::uint64_t size) {
     if (std::byte* at = grow(size)) source.raw(at, static_cast<std::size_t>(size));
@@ -54,6 +61,7 @@ class RecordRoom {
   }
 
  private:
+  std::uint64_t nowhere_[16];
   std::vector<std::uint64_t> words_ = std::vector<std::uint64_t>(wire::kMaxRecordBytes / 8);
   std::size_t size_ = 0;
   bool fits_ = true;
@@ -66,17 +74,19 @@ struct ChunkDecoder::State {
   ByteSource meta, noise, payload;
   Prediction expected;
   RecordRoom record;
-  EventNumber number;
-  WallTime time;
+  DecodedRecord decoded;
   bool first = true;
 
   bool decode_header(std::uint8_t byte, EventHeader& header);
   void decode_call(const EventHeader& header);
+  std::byte* time_place = nullptr;  ///< where the answer of a timed call goes
+
   bool decode_ranges(const CallValues& call, CallContext& context, bool stored, std::uint32_t& count);
+  void decode_time(CallContext& context);
   void decode_instruction();
   void decode_turn();
   void decode_data();
-  Result<std::optional<DecodedRecord>> next();
+  Result<const DecodedRecord*> next();
 };
 
 bool ChunkDecoder::State::decode_header(std::uint8_t byte, EventHeader& header) {
@@ -123,10 +133,14 @@ bool ChunkDecoder::State::decode_ranges(const CallValues& call, CallContext& con
     const std::uint64_t last = remembered ? context.addresses[i] : 0;
     const std::uint64_t size = call.size_by(rule);
     const std::uint64_t address = call.base_of(rule.base, range_end, last) + rule.offset;
-    const wire::RangeHeader range{address, static_cast<std::uint32_t>(size),
-                                  static_cast<wire::Direction>(rule.direction)};
-    record.put(&range, sizeof range);
-    record.put_from(payload, size);
+    record.append<wire::RangeHeader>() = {address, static_cast<std::uint32_t>(size),
+                                          static_cast<wire::Direction>(rule.direction)};
+    if (context.timed) {
+      if (size != sizeof(Time) || count != 1) return false;
+      time_place = record.grow(size);
+    } else {
+      record.put_from(payload, size);
+    }
     range_end = address + size;
     expected.range_end = range_end;
     if (remembered) context.addresses[i] = address;
@@ -134,10 +148,16 @@ bool ChunkDecoder::State::decode_ranges(const CallValues& call, CallContext& con
   return true;
 }
 
+void ChunkDecoder::State::decode_time(CallContext& context) {
+  context.time += noise.signed_varint();
+  const Time time{context.time / kNanosPerSecond, context.time % kNanosPerSecond};
+  if (time_place != nullptr) std::memcpy(time_place, &time, sizeof time);
+}
+
 void ChunkDecoder::State::decode_call(const EventHeader& header) {
   const auto bits = static_cast<std::uint32_t>(meta.varint());
   std::int32_t& number_here = expected.number_at(header.pc);
-  wire::SyscallBody body{};
+  auto& body = record.append<wire::SyscallBody>();
   body.number = number_here;
   if ((bits & kNumberDiffers) != 0) body.number = static_cast<std::int32_t>(meta.signed_varint());
   number_here = body.number;
@@ -151,61 +171,57 @@ void ChunkDecoder::State::decode_call(const EventHeader& header) {
         static_cast<std::int64_t>(static_cast<std::uint64_t>(context.result) + meta.signed_varint());
   body.result = context.result;
   const CallValues call{body.args, body.result};
+  if ((bits & kTimedDiffers) != 0) context.timed = !context.timed;
+  time_place = nullptr;
 
-  // The body stands before the ranges in the record, so it is filled in when both are known.
-  std::byte* place = record.grow(sizeof body);
   if (!decode_ranges(call, context, (bits & kRangesDiffer) != 0, body.range_count)) record.grow(~0ull);
   if ((bits & kHashDiffers) != 0) context.hash = noise.value<std::uint32_t>();
   body.input_hash = context.hash;
   body.duration_ns = noise.varint();
-  if (place != nullptr) std::memcpy(place, &body, sizeof body);
+  if (context.timed) decode_time(context);
 }
 
 void ChunkDecoder::State::decode_instruction() {
   const std::uint8_t head = meta.byte();
-  wire::InstructionBody body{};
+  auto& body = record.append<wire::InstructionBody>();
   body.what = static_cast<wire::InstructionKind>(head & 7);
   auto& last = expected.instructions[head & 7];
   for (unsigned i = 0; i < 4; ++i) {
     if ((head & (0x10u << i)) != 0) last[i] += noise.signed_varint();
     body.values[i] = last[i];
   }
-  record.put(&body, sizeof body);
 }
 
 void ChunkDecoder::State::decode_turn() {
   const std::uint64_t head = meta.varint();
-  wire::TurnBody body{};
+  auto& body = record.append<wire::TurnBody>();
   body.reason = static_cast<wire::TurnReason>(head >> 1);
   body.to_thread = static_cast<std::uint32_t>(meta.varint());
   if ((head & 1) != 0) body.register_hash = noise.value<std::uint64_t>();
-  record.put(&body, sizeof body);
 }
 
 void ChunkDecoder::State::decode_data() {
   const std::uint64_t head = meta.varint();
   const std::uint64_t size = head >> 2;
   const std::uint64_t address = expected.range_end + meta.signed_varint();
-  const wire::RangeHeader range{address, static_cast<std::uint32_t>(size),
-                                static_cast<wire::Direction>(head & 3)};
-  record.put(&range, sizeof range);
+  record.append<wire::RangeHeader>() = {address, static_cast<std::uint32_t>(size),
+                                        static_cast<wire::Direction>(head & 3)};
   record.put_from(payload, size);
   expected.range_end = address + size;
 }
 
-Result<std::optional<DecodedRecord>> ChunkDecoder::State::next() {
+Result<const DecodedRecord*> ChunkDecoder::State::next() {
   if (meta.left() == 0) {
     if (noise.left() != 0 || payload.left() != 0) return damaged("there is more than its records need");
-    return std::optional<DecodedRecord>{};
+    return nullptr;
   }
   std::uint8_t byte = meta.byte();
   while (byte == kTimeMark && meta.ok()) {
-    time.ns += noise.varint();
+    decoded.time.ns += noise.varint();
     byte = meta.byte();
   }
-  EventHeader header{};
+  EventHeader& header = record.begin();
   if (!decode_header(byte, header)) return damaged("a record is cut off");
-  record.begin(header);
   if (is_kept_as_is(header.kind)) {
     record.put_from(payload, meta.varint());
   } else if (header.kind == EventKind::kSyscall) {
@@ -222,12 +238,12 @@ Result<std::optional<DecodedRecord>> ChunkDecoder::State::next() {
   if (!meta.ok() || !noise.ok() || !payload.ok()) return damaged("a record is cut off");
   if (!record.fits()) return damaged("a record is larger than records can be");
   record.end();
-  auto view = parse_record(record.bytes());
-  if (!view) return view.error();
+  if (parse_record_into(decoded.view, record.bytes()) != nullptr) return parse_record(record.bytes()).error();
 
-  if (header.kind != EventKind::kData && !first) ++number.value;
+  if (header.kind != EventKind::kData && !first) ++decoded.number.value;
   first = false;
-  return std::optional<DecodedRecord>{DecodedRecord{number, time, record.bytes(), view.value()}};
+  decoded.bytes = record.bytes();
+  return &decoded;
 }
 
 Result<ChunkDecoder> ChunkDecoder::open(std::span<const std::byte> data, std::uint32_t codec,
@@ -267,8 +283,8 @@ Result<ChunkDecoder> ChunkDecoder::open(std::span<const std::byte> data, std::ui
   state->meta = ByteSource(state->streams[0]);
   state->noise = ByteSource(state->streams[1]);
   state->payload = ByteSource(state->streams[2]);
-  state->number = first_event;
-  state->time = first_time;
+  state->decoded.number = first_event;
+  state->decoded.time = first_time;
   return ChunkDecoder(std::move(state));
 }
 
@@ -277,7 +293,7 @@ ChunkDecoder::~ChunkDecoder() = default;
 ChunkDecoder::ChunkDecoder(ChunkDecoder&&) noexcept = default;
 ChunkDecoder& ChunkDecoder::operator=(ChunkDecoder&&) noexcept = default;
 
-Result<std::optional<DecodedRecord>> ChunkDecoder::next() {
+Result<const DecodedRecord*> ChunkDecoder::next() {
   auto record = state_->next();
   if (!record) state_->meta = state_->noise = state_->payload = ByteSource();
   return record;

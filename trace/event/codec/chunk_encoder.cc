@@ -2,6 +2,8 @@
 #include <zstd.h>
 
 #include <algorithm>
+#include <cstring>
+#include <optional>
 
 #include "trace/event/chunk_codec.h"
 #include "trace/event/codec/byte_streams.h"
@@ -40,6 +42,18 @@ RangeRule find_rule(const RangeView& range, const CallValues& call, std::uint64_
     }
   }
   return rule;
+}
+
+/// What a timed call was answered with, ns.
+std::optional<std::uint64_t> time_of(const wire::SyscallBody& body, const RangeList& ranges) {
+  if (body.number != kClockGettime || body.result != 0 || ranges.size() != 1) return {};
+  const RangeView range = *ranges.begin();
+  Time time;
+  if (range.data.size() != sizeof time || range.direction != wire::Direction::kIn) return {};
+  std::memcpy(&time, range.data.data(), sizeof time);
+  constexpr std::uint64_t kMostSeconds = std::uint64_t{1} << 33;
+  if (time.seconds >= kMostSeconds || time.nanoseconds >= kNanosPerSecond) return {};
+  return time.seconds * kNanosPerSecond + time.nanoseconds;
 }
 
 }  // namespace
@@ -131,6 +145,7 @@ void ChunkEncoder::State::add_call(const EventView& record, const SyscallView& v
   std::int32_t& number = expected.number_at(record.header->pc);
   CallContext& context = expected.call(record.header->pc, body.number);
   const CallValues call{body.args, body.result};
+  const std::optional<std::uint64_t> time = time_of(body, view.ranges);
 
   std::uint32_t bits = 0;
   if (number != body.number) bits |= kNumberDiffers;
@@ -140,6 +155,7 @@ void ChunkEncoder::State::add_call(const EventView& record, const SyscallView& v
   if (context.result != body.result) bits |= kResultDiffers;
   if (context.hash != body.input_hash) bits |= kHashDiffers;
   if (!ranges_expected(call, view.ranges, context)) bits |= kRangesDiffer;
+  if (time.has_value() != context.timed) bits |= kTimedDiffers;
 
   meta.varint(bits);
   if ((bits & kNumberDiffers) != 0) meta.signed_varint(static_cast<std::uint64_t>(std::int64_t{body.number}));
@@ -151,14 +167,18 @@ void ChunkEncoder::State::add_call(const EventView& record, const SyscallView& v
   if ((bits & kRangesDiffer) != 0) add_ranges(call, view.ranges, context);
   if ((bits & kHashDiffers) != 0) noise.value(body.input_hash);
   noise.varint(body.duration_ns);
+  if (time) noise.signed_varint(*time - context.time);
 
   number = body.number;
   std::copy(std::begin(body.args), std::end(body.args), context.args.begin());
   context.result = body.result;
   context.hash = body.input_hash;
+  context.timed = time.has_value();
+  context.time = time.value_or(context.time);
   std::size_t index = 0;
   for (const RangeView range : view.ranges) {
-    add_range_data(range);
+    if (!time) payload.raw(range.data.data(), range.data.size());
+    expected.range_end = range.address.value + range.data.size();
     if (index < kPredictedRanges) context.addresses[index++] = range.address.value;
   }
 }

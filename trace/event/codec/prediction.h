@@ -28,7 +28,16 @@ inline constexpr std::uint32_t kRangesDiffer = 1 << 1;
 inline constexpr std::uint32_t kHashDiffers = 1 << 2;
 inline constexpr std::uint32_t kNumberDiffers = 1 << 3;
 inline constexpr unsigned kFirstArgBit = 4;
-inline constexpr std::uint32_t kAllCallBits = (1 << (kFirstArgBit + 6)) - 1;
+inline constexpr std::uint32_t kTimedDiffers = 1 << (kFirstArgBit + 6);
+
+/// A call that was answered with a time and nothing else keeps the difference to the time before, not the
+/// time.
+inline constexpr std::int32_t kClockGettime = 228;
+inline constexpr std::uint64_t kNanosPerSecond = 1'000'000'000;
+/// Its only range.
+struct Time {
+  std::uint64_t seconds, nanoseconds;
+};
 
 /// Wall time is kept to this precision.
 inline constexpr std::uint64_t kTimeStepNs = 1 << 20;
@@ -58,6 +67,8 @@ struct CallContext {
   std::int64_t result = 0;
   std::uint32_t hash = 0;
   std::uint32_t range_count = 0;
+  bool timed = false;
+  std::uint64_t time = 0;  ///< ns
   std::array<RangeRule, kPredictedRanges> rules{};
   std::array<std::uint64_t, kPredictedRanges> addresses{};
 };

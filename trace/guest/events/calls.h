@@ -35,6 +35,9 @@ SysResult replay_call(Turn& turn, i32 number, SysResult (*serve)(Turn& turn, i32
 
 /// Recording: clock_gettime(clock, to) has been answered, by the short way of run/exits.S.
 void record_clock(Turn& turn, u64 clock, GuestAddr to, SysResult result, const syscall::Timespec& now);
+/// Replay: clock_gettime(clock, to) by the same way, without leaving for a stop. False: the common way is
+/// needed, and nothing has been done.
+bool replay_clock(Turn& turn, u64 clock, GuestAddr to);
 
 /// rt_sigreturn, before it is done: it changes the pc, so it is an event.
 void exchange_sigreturn(Turn& turn);

@@ -5,7 +5,6 @@
 #include "trace/guest/events/input_hash.h"
 #include "trace/guest/events/mappings.h"
 #include "trace/guest/events/record.h"
-#include "trace/guest/run/ticks.h"
 #include "trace/guest/syscall/ranges.h"
 
 namespace detrec::guest::events {
@@ -65,7 +64,7 @@ class RangeWriter {
 /// The paths that a call was given, for people who ask a trace about files.
 void add_paths(RangeWriter& ranges, i32 number, const syscall::Args& args) {
   const syscalls::SyscallRow* row = syscalls::find(number);
-  if (row == nullptr) return;
+  if (row == nullptr || (row->reads & ~row->writes) == 0) return;
   for (int i = 0; i < row->arg_count; ++i) {
     if (row->args[i].kind != syscalls::ArgKind::kPath || args[i] == 0) continue;
     char path[4096];
@@ -105,22 +104,6 @@ RecordedCall::RecordedCall(Turn& turn, i32 number) : number_(number), args_(know
   syscalls::capture_before(number_, args_.value, syscall::guest_reader(), before_);
   input_hash_ = input_hash(number_, args_, before_);
   begun_ = cycles();
-}
-
-void record_clock(Turn& turn, u64 clock, GuestAddr to, SysResult result, const syscall::Timespec& now) {
-  Record record(wire::EventKind::kSyscall, turn.thread().number, run::ticks_used_in_guest(context()),
-                turn.regs().pc);
-  auto& body = record.append<wire::SyscallBody>();
-  body.number = __NR_clock_gettime;
-  body.args[0] = clock;
-  body.args[1] = to;
-  body.result = result;
-  if (result == 0) {
-    body.range_count = 1;
-    record.append<wire::RangeHeader>() = {to, sizeof now, wire::Direction::kIn};
-    record.append<syscall::Timespec>() = now;
-  }
-  record.commit();
 }
 
 void RecordedCall::finish(Turn& turn, SysResult result) {

@@ -8,6 +8,7 @@
 #include "trace/guest/events/mode.h"
 #include "trace/guest/events/shared_context.h"
 #include "trace/guest/process.h"
+#include "trace/wire/clock_record.h"
 
 namespace detrec::guest::events {
 namespace {
@@ -21,6 +22,10 @@ u64 position = 0;  ///< the writer's `written`, or the reader's `read`
 u64 known = 0;     ///< the other side's position as last seen
 
 u64 load(const u64& word) { return __atomic_load_n(&word, __ATOMIC_ACQUIRE); }
+
+const wire::EventHeader* record_at(u64 at) {
+  return reinterpret_cast<const wire::EventHeader*>(data + (at & (ring_bytes - 1)));
+}
 
 /// Sleeps until the other side moves, or for a nap: the other side wakes only whom it is about to need.
 void nap(u32& waits) {
@@ -103,11 +108,26 @@ const wire::EventHeader* peek_record() {
     wake(control->writer_waits);
     nap(control->reader_waits);
   }
-  return reinterpret_cast<const wire::EventHeader*>(data + (position & (ring_bytes - 1)));
+  const wire::EventHeader* record = record_at(position);
+  if (record->kind != wire::kClockRecord) return record;
+  static wire::ClockCall call;
+  wire::expand(*reinterpret_cast<const wire::ClockRecord*>(record), call);
+  return &call.header;
+}
+
+const wire::EventHeader* ready_record(const wire::EventHeader*& after) {
+  after = nullptr;
+  if (position == known) known = load(control->written);
+  if (position == known) return nullptr;
+  const wire::EventHeader* record = record_at(position);
+  u64 behind = position + record->size;
+  if (behind == known) known = load(control->written);
+  if (behind != known) after = record_at(behind);
+  return record;
 }
 
 void consume_record() {
-  position += reinterpret_cast<const wire::EventHeader*>(data + (position & (ring_bytes - 1)))->size;
+  position += record_at(position)->size;
   __atomic_store_n(&control->read, position, __ATOMIC_RELEASE);
   if (known - position < ring_bytes / 2 && __atomic_load_n(&control->writer_waits, __ATOMIC_RELAXED) != 0) {
     known = load(control->written);

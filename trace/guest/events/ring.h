@@ -26,6 +26,9 @@ void commit_record(u64 bytes);
 
 /// The next record, which stays valid until consume(); waits for the server. nullptr: nothing more will come.
 const wire::EventHeader* peek_record();
+/// The next record if it is there already, and the one behind it in `after`; nullptr for what is not. As they
+/// are in the ring: perhaps a wire::ClockRecord.
+const wire::EventHeader* ready_record(const wire::EventHeader*& after);
 /// Goes on to the record after the one that peek_record() returned.
 void consume_record();
 

@@ -139,7 +139,8 @@ try_clock_gettime:
     pushq %r10
     pushq %r11
     movl CTX_EXIT_ARG, %edx
-    call quick_clock_gettime            // (clock, address, site): the result; sets Context::resume and regs.pc
+    call quick_clock_gettime            // (clock, address, site): the result, and 0 in rdx when it needs the common way;
+    testl %edx, %edx                    // else sets Context::resume and regs.pc
     popq %r11
     popq %r10
     popq %r9
@@ -147,6 +148,7 @@ try_clock_gettime:
     popq %rdi
     popq %rsi
     popq %rdx
+    jz 1f
     movq %rax, (%rsp)
     // The status flags without popfq, which takes as long as all of the above: sahf, and OF by an overflow.
     movl %r11d, %eax
@@ -160,6 +162,8 @@ try_clock_gettime:
     movq CTX_PC, %rcx
     movq CTX_GPR + 32, %rsp
     jmp *CTX_RESUME
+1:
+    popq %rax
 2:
     pushq %r11
     popfq

@@ -19,6 +19,10 @@ namespace {
 /// A thread that computes gives the others a turn after so many ticks (some milliseconds).
 constexpr u64 kTimeslice = 1'000'000;
 
+/// Replay: one that does not come to its next event is stopped so many ticks later. Few ticks at a time would
+/// make each of them an exit.
+constexpr u64 kSlack = 10'000;
+
 struct Stops {
   u64 stop_ticks = wire::kNoTicks;  ///< of the first thread
   GuestAddr stop_pc = 0;
@@ -96,6 +100,7 @@ bool at_replayed_stop(Turn& turn, u64 used) {
   u64 allotted_until = c.tick_deadline;
   s.to_event = plan.step || (interrupted && reached && c.regs.pc != event.pc);
   c.tick_deadline = interrupted && !reached ? event.ticks : event.ticks + 1;
+  if (!interrupted) c.tick_deadline += kSlack;  // it comes there by itself
   if (plan.deadline < c.tick_deadline) c.tick_deadline = plan.deadline;
   // A debugger may want an earlier stop than before.
   if (c.tick_deadline < allotted_until) allot_ticks(c);
@@ -156,6 +161,10 @@ void stops_after_fork() {
 
 void end_thread_stops(const Thread& thread) {
   if (&thread == stops().first) stops_after_fork();  // another thread may get its place in memory
+}
+
+bool goes_on_to(const wire::EventHeader& next, u64 used) {
+  return !interrupts(next) && next.thread == context().thread->number && next.ticks >= used && !stepping();
 }
 
 void settle_flags(Registers& regs) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "trace/guest/run/turn.h"
+#include "trace/wire/event.h"
 
 namespace detrec::guest::run {
 
@@ -21,6 +22,10 @@ void end_thread_stops(const Thread& thread);
 /// done, does it (ends the process at the requested stop, begins or ends stepping, gives other threads the
 /// turn, sets the next deadline) and returns true when registers or the way on may have changed.
 bool at_stop(Turn& turn);
+
+/// Replay: true when the running thread, which has used so many ticks, goes on until it comes to the next
+/// event by itself, and that event is `next`.
+bool goes_on_to(const wire::EventHeader& next, u64 used);
 
 /// Flags that a tick may have clobbered, because nothing reads them any more, are shown as zero: wherever the
 /// registers become visible to the guest or the user.

@@ -32,25 +32,36 @@ SysResult clock_gettime(Turn& turn) {
   return memory::write_guest(turn, turn.arg(1), now) ? 0 : error(EFAULT);
 }
 
+/// What the short way of run/exits.S comes back with, in rax and rdx.
+struct QuickAnswer {
+  SysResult result;
+  u64 is_answered;  ///< 0: nothing has been done, the call is to take the common way
+};
+
 /// The short way of run/exits.S: clock_gettime without the dispatch loop. The thread holds the turn.
-extern "C" SysResult quick_clock_gettime(u64 clock, GuestAddr to, u32 site_index) {
+extern "C" QuickAnswer quick_clock_gettime(u64 clock, GuestAddr to, u32 site_index) {
   const translate::Site& site = translate::block_index().site(site_index);
-  context().regs.pc = site.pc;
-  context().resume = site.cache;
-  ++statistics().exits_syscall;
+  Context& c = context();
+  c.regs.pc = site.pc;
+  c.resume = site.cache;
   Turn turn = TurnSchedule::held();
-  Timespec now;
-  SysResult r = host_clock_gettime(static_cast<i32>(clock), now);
   u64 epoch = translate::epoch();
-  bool written = failed(r) || memory::write_guest(turn, to, now);
-  if (!written) r = error(EFAULT);
-  if (events::recording()) events::record_clock(turn, clock, to, r, now);
+  SysResult r = 0;
+  if (events::replaying()) {
+    if (!events::replay_clock(turn, clock, to)) return {0, 0};
+  } else {
+    Timespec now;
+    r = host_clock_gettime(static_cast<i32>(clock), now);
+    if (!failed(r) && !memory::write_guest(turn, to, now)) r = error(EFAULT);
+    if (events::recording()) events::record_clock(turn, clock, to, r, now);
+  }
+  ++statistics().exits_syscall;
   if (epoch != translate::epoch()) {  // written over translated code, perhaps the caller's
     translate::FetchFault fault;
-    CacheAddr anew = translate::body_of(turn, context().regs.pc, fault);
-    if (anew != CacheAddr::kNone) context().resume = raw(anew);
+    CacheAddr anew = translate::body_of(turn, c.regs.pc, fault);
+    if (anew != CacheAddr::kNone) c.resume = raw(anew);
   }
-  return r;
+  return {r, 1};
 }
 
 SysResult gettimeofday(Turn& turn) {
