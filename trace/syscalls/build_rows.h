@@ -146,8 +146,13 @@ constexpr Row make(Class klass, Subject subject, int nr, const char (&name)[N],
   row.subject = subject;
   row.arg_count = static_cast<std::uint8_t>(args.size());
   for (std::size_t i = 0; i < N; ++i) row.name[i] = name[i];
-  std::size_t next = 0;
-  for (const Arg& arg : args) row.args[next++] = arg;
+  std::uint8_t next = 0;
+  for (const Arg& arg : args) {
+    const bool by_command = arg.kind == ArgKind::kByCommand;
+    if (by_command || arg.is_read()) row.reads = static_cast<std::uint8_t>(row.reads | bit(next));
+    if (by_command || arg.is_written()) row.writes = static_cast<std::uint8_t>(row.writes | bit(next));
+    row.args[next++] = arg;
+  }
   return row;
 }
 

@@ -86,7 +86,8 @@ bool Walk::has_buffer(int length_index) const {
 
 bool Walk::run() {
   if (row_ == nullptr) return false;
-  for (int i = 0; i < row_->arg_count; ++i) walk_arg(i);
+  for (unsigned left = goal_ == Goal::kRead ? row_->reads : row_->writes; left != 0; left &= left - 1)
+    walk_arg(__builtin_ctz(left));
   return complete_;
 }
 
@@ -415,7 +416,8 @@ bool capture_before(int nr, const std::uint64_t (&args)[kMaxArgs], const Reader&
     return address != 0 && reader.read(reader.context, address, &value, sizeof(value));
   };
   bool complete = true;
-  for (int i = 0; i < row->arg_count; ++i) {
+  for (unsigned left = row->reads & row->writes; left != 0; left &= left - 1) {
+    const int i = __builtin_ctz(left);
     const Arg& arg = row->args[i];
     before.lengths[i] = 0;
     if (args[i] == 0) continue;

@@ -140,6 +140,10 @@ struct Arg {
            kind == ArgKind::kLengthInOut || kind == ArgKind::kIovecOut || kind == ArgKind::kMsghdrOut ||
            kind == ArgKind::kMmsghdrOut || kind == ArgKind::kMmsghdrIn || kind == ArgKind::kByRequest;
   }
+  /// True when the kernel reads guest memory through it before it acts.
+  constexpr bool is_read() const {
+    return is_memory() && kind != ArgKind::kOut && kind != ArgKind::kSigsetOut;
+  }
 };
 
 /// Whether the last component of a path is followed when it is a symbolic link.
@@ -230,6 +234,8 @@ struct SyscallRow {
   std::uint8_t file_arg = kNoArg;
   Commands commands = Commands::kNone;
   std::uint8_t command_arg = kNoArg;
+  std::uint8_t reads = 0;   ///< bit n: memory may be read through argument n; found from `args`
+  std::uint8_t writes = 0;  ///< the same for written
   PathUse paths[2];
   Arg args[kMaxArgs];
   char name[28] = {};
