@@ -3,6 +3,7 @@
 #pragma once
 
 #include "trace/wire/capture.h"
+#include "trace/wire/clock_record.h"
 #include "trace/wire/debug.h"
 #include "trace/wire/event.h"
 #include "trace/wire/launch.h"
@@ -11,7 +12,7 @@
 namespace detrec::wire {
 
 /// One higher whenever the same bytes mean something else.
-inline constexpr std::uint32_t kMeaning = 5;
+inline constexpr std::uint32_t kMeaning = 6;
 
 /// FNV-1a (32 bits) over sizes: most changes of a layout change one of them.
 template <typename... Types>
@@ -22,8 +23,8 @@ constexpr std::uint32_t mix_sizes(std::uint32_t hash) {
 
 inline constexpr std::uint32_t kWireVersion =
     mix_sizes<Launch, RingControl, CaptureMessage, EventHeader, RangeHeader, StartBody, MappingBody,
-              SyscallBody, InstructionBody, SignalBody, TurnBody, ThreadBody, ExitBody, DebugMailbox,
-              DebugRun, DebugStop, DebugTrailEntry, DebugRegisters, TurnRequest, TurnBoard>(0x811c'9dc5u ^
-                                                                                            kMeaning);
+              SyscallBody, InstructionBody, SignalBody, TurnBody, ThreadBody, ExitBody, ClockRecord,
+              DebugMailbox, DebugRun, DebugStop, DebugTrailEntry, DebugRegisters, TurnRequest, TurnBoard>(
+        0x811c'9dc5u ^ kMeaning);
 
 }  // namespace detrec::wire
