@@ -30,15 +30,15 @@ bool has_output(const EventView& record) {
   return false;
 }
 
-/// The command of an unsupported call, or 0 when the call itself is not supported; nothing when it is.
-std::optional<std::uint64_t> unsupported_command(const wire::SyscallBody& body) {
+/// True when a call is not supported; then `command` is its command, or 0 when none of the call's is.
+bool is_unsupported(const wire::SyscallBody& body, std::uint64_t& command) {
   const syscalls::SyscallRow* row = syscalls::find(body.number);
-  if (row == nullptr || row->klass == syscalls::Class::kRefused) return 0;
-  if (row->commands == syscalls::Commands::kNone) return {};
-  const auto key = syscalls::command_key(row->commands, *row, body.args);
-  const syscalls::CommandRow* command = syscalls::find_command(row->commands, key);
-  if (command == nullptr || command->klass == syscalls::Class::kRefused) return key;
-  return {};
+  command = 0;
+  if (row == nullptr || row->klass == syscalls::Class::kRefused) return true;
+  if (row->commands == syscalls::Commands::kNone) return false;
+  command = syscalls::command_key(row->commands, *row, body.args);
+  const syscalls::CommandRow* found = syscalls::find_command(row->commands, command);
+  return found == nullptr || found->klass == syscalls::Class::kRefused;
 }
 
 std::vector<std::string> strings_of(const event::StringList& list) {
@@ -74,8 +74,10 @@ bool has_rows(const EventView& record) {
       return false;
     case EventKind::kData:
       return has_output(record);
-    case EventKind::kSyscall:
-      return has_output(record) || unsupported_command(*record.as<event::SyscallView>()->body).has_value();
+    case EventKind::kSyscall: {
+      std::uint64_t command;
+      return has_output(record) || is_unsupported(*record.as<event::SyscallView>()->body, command);
+    }
     default:
       return true;
   }
@@ -293,9 +295,9 @@ Status TableFiller::add_exit(const EventView& record, const wire::ExitBody& body
 }
 
 Status TableFiller::add_call(const EventView& record, const event::SyscallView& call, EventNumber number) {
-  if (const auto command = unsupported_command(*call.body)) {
+  if (std::uint64_t command; is_unsupported(*call.body, command)) {
     // A guest could try any number of commands; a list for people need not have them all.
-    const std::pair key{call.body->number, *command};
+    const std::pair key{call.body->number, command};
     const bool known = unsupported_.contains(key) || unsupported_.size() < kMaxUnsupported;
     Unsupported& entry = unsupported_[known ? key : std::pair{call.body->number, std::uint64_t{0}}];
     if (entry.count++ == 0) {

@@ -36,6 +36,7 @@ void nap(u32& waits) {
 }
 
 void wake(u32& waits) {
+  if (__atomic_load_n(&waits, __ATOMIC_RELAXED) == 0) return;  // who is about to sleep will look by itself
   if (__atomic_exchange_n(&waits, 0, __ATOMIC_SEQ_CST) != 0)
     raw_syscall(__NR_futex, arg(&waits), kFutexWake, 1);
 }
