@@ -36,10 +36,11 @@ def main():
         with contextlib.closing(sqlite3.connect(f"file:{trace}?mode=ro", uri=True)) as database:
             rows = database.execute("SELECT name, max(duration_ns), sum(duration_ns = 0), count(*) FROM call GROUP BY name")
             calls = {name: (longest, short, count) for name, longest, short, count in rows}
-        for name in "clock_nanosleep", "read":
+        # The reader may have come late, when the other thread slept already.
+        for name, least in ("clock_nanosleep", SLEPT), ("read", SLEPT // 2):
             longest = calls.get(name, (0, 0, 0))[0]
-            problems = [] if SLEPT <= longest < HOUR else [f"the longest took {longest} ns"]
-            score.add(f"{name}: 0.2 s", problems)
+            problems = [] if least <= longest < HOUR else [f"the longest took {longest} ns"]
+            score.add(f"{name}: {least // 1_000_000} ms", problems)
         _, short, count = calls["getppid"]
         score.add("getppid: short", [] if count == 1000 and short > 500 else [f"{short} of {count} took no time"])
         score.add("replay", common.differences(recorded, recorder.replay(trace)))
