@@ -1,5 +1,6 @@
 #include "storage/write/capture_store.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -8,6 +9,7 @@
 #include <cstring>
 #include <ctime>
 #include <optional>
+#include <string>
 
 namespace detrec::storage {
 namespace {
@@ -35,6 +37,29 @@ Result<std::size_t> read_at(int fd, std::span<std::byte> buffer, std::uint64_t o
   }
   return done;
 }
+
+/// A descriptor of the same file through which any bytes can be read: O_DIRECT allows only whole blocks at
+/// whole blocks, and its flag is the program's to change.
+class AnyBytes {
+ public:
+  explicit AnyBytes(int fd) : fd_(fd) {
+    const int flags = ::fcntl(fd, F_GETFL);
+    if (flags < 0 || (flags & O_DIRECT) == 0) return;
+    const std::string link = "/proc/self/fd/" + std::to_string(fd);
+    opened_ = ::open(link.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    if (opened_ >= 0) fd_ = opened_;
+  }
+  ~AnyBytes() {
+    if (opened_ >= 0) ::close(opened_);
+  }
+  AnyBytes(const AnyBytes&) = delete;
+  AnyBytes& operator=(const AnyBytes&) = delete;
+
+  int fd() const { return fd_; }
+
+ private:
+  int fd_, opened_ = -1;
+};
 
 /// Room for what is left of a file that has so many bytes as far as known, and one more: it may have grown.
 Bytes room_for(std::uint64_t left) {
@@ -99,6 +124,7 @@ Result<std::int64_t> CaptureStore::add(int fd, CaptureInfo& info, const Sink& si
 
   // A file of one piece, which most are, is compared before anything is sent; of a larger one the pieces are
   // sent as they are read, and taken back if they turn out to be known.
+  const AnyBytes source(fd);
   ContentHasher hasher;
   std::optional<std::int64_t> file;
   Bytes held;
@@ -107,7 +133,7 @@ Result<std::int64_t> CaptureStore::add(int fd, CaptureInfo& info, const Sink& si
   info.size = 0;
   for (std::int64_t seq = 0;; ++seq) {
     Bytes piece = room_for(size_before - std::min(size_before, info.size));
-    const auto size = read_at(fd, piece.span(), info.size, info);
+    const auto size = read_at(source.fd(), piece.span(), info.size, info);
     if (!size) return size.error();
     const bool last = size.value() < piece.size();
     piece.shorten(size.value());
