@@ -172,6 +172,7 @@ Status TableFiller::add(const EventView& record, EventNumber number, WallTime ti
     return add_output(record, number);
   }
   const std::uint32_t thread_number = record.header->thread;
+  if (const auto concluded = conclude_exec(thread_number, time); !concluded) return concluded;
   const auto thread = thread_of(thread_number, number);
   if (!thread) return thread.error();
   // Only the holder of the turn appends, but for the exit of a thread that was killed from outside.
@@ -274,6 +275,7 @@ Status TableFiller::add_exit(const EventView& record, const wire::ExitBody& body
   const auto inserted =
       insert_exit_.bind(number.value, header.thread, header.ticks, header.pc, cause, body.status).run();
   if (!inserted) return inserted;
+  if (body.cause == wire::ExitCause::kExec) exec_ = {header.thread, number, header.pc, body.status};
   thread.ended = event::ends_thread(body.cause);
   if (!thread.ended) return Done{};
   if (body.cause == wire::ExitCause::kThread)
@@ -283,15 +285,34 @@ Status TableFiller::add_exit(const EventView& record, const wire::ExitBody& body
     const auto slice = end_slice(number, header.ticks, header.pc, "exits", time);
     if (!slice) return slice;
   }
-  const auto ended = end_process_.bind(number.value, cause, body.status, thread.process).run();
+  return end_process(thread.process, &thread, number, body.cause, body.status);
+}
+
+/// Ends the rows of the process and of its threads; those that had ended before keep their end, but for the
+/// one that ends it.
+Status TableFiller::end_process(std::int64_t process, const ThreadState* ender, EventNumber last,
+                                wire::ExitCause cause, std::int32_t status) {
+  const std::string_view name = event::name_of(cause);
+  const auto ended = end_process_.bind(last.value, name, status, process).run();
   if (!ended) return ended;
-  for (auto& [thread_number, state] : threads_) {
-    if (state.process != thread.process || (state.ended && &state != &thread)) continue;
+  for (auto& [number, state] : threads_) {
+    if (state.process != process || (state.ended && &state != ender)) continue;
     state.ended = true;
-    const auto done = end_thread_.bind(number.value, state.ticks, cause, body.status, thread_number).run();
+    const auto done = end_thread_.bind(last.value, state.ticks, name, status, number).run();
     if (!done) return done;
   }
   return Done{};
+}
+
+/// At the event after an execve: it has succeeded if a thread goes on that nobody announced, the new image's.
+Status TableFiller::conclude_exec(std::uint32_t next_thread, WallTime time) {
+  const Exec exec = std::exchange(exec_, {});
+  if (exec.thread == 0 || threads_.contains(next_thread)) return Done{};
+  const ThreadState& thread = threads_[exec.thread];
+  const auto slice =
+      end_slice(exec.number, thread.ticks, exec.pc, event::name_of(wire::ExitCause::kExec), time);
+  if (!slice) return slice;
+  return end_process(thread.process, nullptr, exec.number, wire::ExitCause::kExec, exec.status);
 }
 
 Status TableFiller::add_call(const EventView& record, const event::SyscallView& call, EventNumber number) {
@@ -324,6 +345,12 @@ Status TableFiller::write_counts() {
     if (!done) return done;
   }
   return Done{};
+}
+
+std::uint64_t TableFiller::ticks() const {
+  std::uint64_t sum = 0;
+  for (const auto& [number, state] : threads_) sum += state.ticks;
+  return sum;
 }
 
 Status TableFiller::finish(EventNumber last, WallTime time) {

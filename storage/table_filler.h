@@ -43,6 +43,8 @@ class TableFiller {
   Status write_counts();
   /// Ends the last timeslice and the threads that still run.
   Status finish(EventNumber last, WallTime time);
+  /// Of all threads together, up to their last events that were shown.
+  std::uint64_t ticks() const;
   /// All output is in the table.
   bool output_complete() const { return output_complete_; }
 
@@ -58,6 +60,13 @@ class TableFiller {
     EventNumber first;
     std::uint64_t ticks = 0;
     WallTime time;
+  };
+  /// An execve that may still fail: then the same thread goes on.
+  struct Exec {
+    std::uint32_t thread = 0;  ///< 0: none
+    EventNumber number;
+    std::uint64_t pc = 0;
+    std::int32_t status = 0;
   };
   struct Unsupported {
     EventNumber first;
@@ -78,6 +87,9 @@ class TableFiller {
   Status add_signal(const event::EventView& record, const wire::SignalBody& body, EventNumber number);
   Status add_exit(const event::EventView& record, const wire::ExitBody& body, EventNumber number,
                   WallTime time);
+  Status end_process(std::int64_t process, const ThreadState* ender, EventNumber last, wire::ExitCause cause,
+                     std::int32_t status);
+  Status conclude_exec(std::uint32_t next_thread, WallTime time);
   Status add_call(const event::EventView& record, const event::SyscallView& call, EventNumber number);
   Status add_output(const event::EventView& record, EventNumber number);
 
@@ -88,6 +100,7 @@ class TableFiller {
   std::unordered_map<std::uint32_t, ThreadState> threads_;
   std::map<std::pair<std::int32_t, std::uint64_t>, Unsupported> unsupported_;
   Slice slice_;
+  Exec exec_;
   std::int64_t processes_ = 0;
   bool output_complete_ = true;
   bool unsupported_changed_ = false;

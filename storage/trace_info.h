@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -47,9 +48,9 @@ struct RecordingInfo {
 /// What is known when it ends.
 struct RecordingSummary {
   WallTime ended;
-  int exit_status = 0;              ///< detrec's own: the program's, or 128+n for signal n
-  std::uint64_t ticks = 0;          ///< of all threads
-  std::string end_reason = "exit";  ///< "exit", "signal", "error: ...": for people
+  int exit_status = 0;                 ///< detrec's own: the program's, or 128+n for signal n
+  std::optional<std::uint64_t> ticks;  ///< of all threads; none: as their events say
+  std::string end_reason = "exit";     ///< "exit", "signal", "error: ...": for people
 };
 
 /// The table `recording` of a trace.

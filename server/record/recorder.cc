@@ -207,7 +207,10 @@ RecordingResult Recorder::finish(int wait_status, storage::RecordingSummary summ
   s.guest_ended = true;
   s.captures.wake();
   if (s.thread.joinable()) s.thread.join();
-  if (!s.error && !s.exit_seen && WIFSIGNALED(wait_status)) s.add_kill(WTERMSIG(wait_status), ticks);
+  if (!s.error && !s.exit_seen && WIFSIGNALED(wait_status)) {
+    s.add_kill(WTERMSIG(wait_status), ticks);
+    summary.ticks.reset();  // the engine had no moment to add them up
+  }
   summary.ended = wall_time_now();
   if (!s.error) {
     const auto finished = s.writer->finish(summary);

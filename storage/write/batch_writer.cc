@@ -214,7 +214,7 @@ Status BatchWriter::finish_tables(const RecordingSummary& summary) {
       {"ended_ns", std::to_string(summary.ended.ns)},
       {"exit_status", std::to_string(summary.exit_status)},
       {"end_reason", summary.end_reason},
-      {"ticks", std::to_string(summary.ticks)},
+      {"ticks", std::to_string(summary.ticks.value_or(tables_->ticks()))},
       {"events", std::to_string(last_event_.value)},
       {"output_rows", tables_->output_complete() ? "complete" : "partial"},
       {"complete", "1"},

@@ -6,9 +6,11 @@ survive, and the trace must replay up to where it goes and say how it ends.
 """
 
 import argparse
+import contextlib
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -95,6 +97,14 @@ def ticks_beyond_last_event(recorder, trace):
     return end["ticks"] - before[-1] if end["kind"] == "exit" and end["cause"] == "killed" else -1
 
 
+def ticks_add_up(recorder, trace):
+    """Whether the trace says how much all threads have computed."""
+    info = subprocess.run([recorder.detrec, "info", "--json", trace], capture_output=True, check=True).stdout
+    with contextlib.closing(sqlite3.connect(trace)) as database:
+        computed = database.execute("SELECT sum(ticks) FROM thread").fetchone()[0]
+    return int(json.loads(info)["recording"]["ticks"]) == computed > 0
+
+
 def check(recorder, script, whom, after):
     """Problems of one case."""
     problems, stdout, status, trace = run_and_kill(recorder, script, whom, after)
@@ -110,6 +120,8 @@ def check(recorder, script, whom, after):
             problems.append(f"replay: status {harness.describe_status(replayed.status)}, expected 137")
         if script == SPINNER and after and ticks_beyond_last_event(recorder, trace) < 1000000:
             problems.append("the ticks of the end are not known")
+        if script in (SPINNER, THREADS) and not ticks_add_up(recorder, trace):
+            problems.append("info's ticks are not those of the threads")
         if len(stdout) - len(replayed.stdout) > LONGEST_LINE:
             problems.append(f"replay: {len(replayed.stdout)} of {len(stdout)} bytes of output")
     else:

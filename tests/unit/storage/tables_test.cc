@@ -101,6 +101,70 @@ TEST_F(Tables, IndexingAgainChangesNothing) {
   EXPECT_EQ(rows("SELECT event, thread, fd, data FROM output").size(), 3u);
 }
 
+/// One image that computes in two threads, tries one execve in vain, and is replaced by another image.
+event::RecordBuffer run_with_exec(bool replaced) {
+  event::RecordBuffer buffer;
+  const auto at = [](std::uint32_t thread, std::uint64_t ticks, std::uint64_t pc) {
+    return event::RecordHead{{thread}, {ticks}, {pc}};
+  };
+  const std::string none[] = {""};
+  wire::StartBody start{};
+  start.pid = start.tid = 100;
+  start.parent_pid = 1;
+  buffer.add_start(at(1, 0, 0x401000), start, "/bin/old", none, none);     // 1
+  buffer.add_thread(at(1, 5, 0x401010), {2, 101, 100, 0});                 // 2
+  buffer.add_turn(at(1, 20, 0x401020), {2, wire::TurnReason::kWaits, 0});  // 3
+  buffer.add_exit(at(2, 30, 0x401030), {wire::ExitCause::kExec, 0, 0});    // 4
+  wire::SyscallBody failed{};
+  failed.number = 59;
+  failed.result = -2;
+  buffer.add_syscall(at(2, 30, 0x401030), failed, {});                      // 5
+  buffer.add_turn(at(2, 31, 0x401034), {1, wire::TurnReason::kYields, 0});  // 6
+  buffer.add_turn(at(1, 32, 0x401034), {2, wire::TurnReason::kYields, 0});  // 7
+  buffer.add_exit(at(2, 40, 0x401040), {wire::ExitCause::kExec, 0, 0});     // 8
+  if (replaced) {
+    buffer.add_start(at(3, 0, 0x501000), start, "/bin/new", none, none);     // 9
+    buffer.add_exit(at(3, 7, 0x501010), {wire::ExitCause::kProcess, 4, 0});  // 10
+  } else {
+    buffer.add_exit(at(2, 40, 0), {wire::ExitCause::kKilled, 9, 0});  // 9
+  }
+  return buffer;
+}
+
+TEST(Exec, EndsTheImageBeforeIt) {
+  const TraceFolder folder;
+  const auto trace = folder.path("a.detrec");
+  write_trace(trace, run_with_exec(true).bytes());
+  EXPECT_EQ(query(trace, "SELECT id, pid, parent, first_event, last_event, cause, status FROM process"),
+            (Rows{"1|100|1|1|8|exec|0", "2|100|1|9|10|process|4"}));
+  EXPECT_EQ(query(trace, "SELECT number, process, last_event, ticks, cause, status FROM thread"),
+            (Rows{"1|1|8|32|exec|0", "2|1|8|40|exec|0", "3|2|10|7|process|4"}));
+  EXPECT_EQ(
+      query(trace, "SELECT thread, first_event, last_event, ticks_to, reason FROM timeslice"),
+      (Rows{"1|1|3|20|waits", "2|4|6|31|yields", "1|7|7|32|yields", "2|8|8|40|exec", "3|9|10|7|exits"}));
+}
+
+TEST(Exec, ThatIsNotReachedEndsNothing) {
+  const TraceFolder folder;
+  const auto trace = folder.path("a.detrec");
+  write_trace(trace, run_with_exec(false).bytes());
+  EXPECT_EQ(query(trace, "SELECT id, last_event, cause, status FROM process"), (Rows{"1|9|killed|9"}));
+  EXPECT_EQ(
+      query(trace, "SELECT thread, first_event, last_event, reason FROM timeslice ORDER BY seq DESC LIMIT 1"),
+      (Rows{"2|8|9|exits"}));
+}
+
+TEST(Summary, TicksThatTheEngineCouldNotAddUpAreThoseOfTheThreads) {
+  const TraceFolder folder;
+  const auto trace = folder.path("a.detrec");
+  auto writer = TraceWriter::create(trace, sample_info());
+  ASSERT_TRUE(writer.ok());
+  add_all(*writer.value(), run_with_exec(false).bytes());
+  ASSERT_TRUE(writer.value()->finish({}).ok());
+  EXPECT_EQ(query(trace, "SELECT value FROM recording WHERE key = 'ticks'"), (Rows{"72"}));
+  EXPECT_EQ(query(trace, "SELECT sum(ticks) FROM thread"), (Rows{"72"}));
+}
+
 TEST(Index, ManyCallsAreIndexedOnlyWhenAskedFor) {
   const TraceFolder folder;
   event::RecordBuffer buffer;
