@@ -10,6 +10,7 @@
 #include "storage/table_filler.h"
 #include "storage/write/batch.h"
 #include "storage/write/batch_writer.h"
+#include "storage/write/claim.h"
 #include "storage/write/capture_store.h"
 
 namespace detrec::storage {

@@ -29,14 +29,14 @@ struct WriterOptions {
   std::size_t queue_bytes = 32u << 20;            ///< add() waits when the writer is so far behind
   std::chrono::milliseconds flush_interval{100};  ///< and a transaction is never older than this
   std::uint64_t indexed_syscalls = 200'000;       ///< finish() fills the table `syscall` up to so many rows
-  bool replace_existing = false;                  ///< else an existing file is an error
+  bool replace_existing = false;                  ///< a trace or empty file; else what exists is an error
   std::string vfs;                                ///< SQLite's file layer; empty: the default
 };
 
 class TraceWriter {
  public:
-  /// Makes the file. kIo when that is not possible, or when it exists and replace_existing is not set. What
-  /// is to stand in it from the beginning is written meanwhile, and fails as all that follows does; then
+  /// Makes the file. kIo when that is not possible, or when it exists and may not be replaced. What is
+  /// to stand in it from the beginning is written meanwhile, and fails as all that follows does; then
   /// there is no file.
   static Result<std::unique_ptr<TraceWriter>> create(const std::filesystem::path& path,
                                                      const RecordingInfo& info, WriterOptions options = {});

@@ -1,42 +1,11 @@
 #include "storage/write/batch_writer.h"
 
-#include <fcntl.h>
-#include <unistd.h>
 #include <zstd.h>
-
-#include <cerrno>
-#include <cstring>
 
 #include "storage/call_index.h"
 #include "storage/schema.h"
 
 namespace detrec::storage {
-namespace {
-
-Error io_error(int code, const std::filesystem::path& path) {
-  return Error{ErrorCode::kIo, std::strerror(code), path.string()};
-}
-
-}  // namespace
-
-Status remove_file(const std::filesystem::path& path) {
-  for (const char* suffix : {"", "-wal", "-shm", "-journal"}) {
-    const std::string name = path.string() + suffix;
-    if (::unlink(name.c_str()) != 0 && errno != ENOENT) return io_error(errno, name);
-  }
-  return Done{};
-}
-
-Status claim_file(const std::filesystem::path& path, bool replace) {
-  if (replace) {
-    if (const auto removed = remove_file(path); !removed) return removed;
-  }
-  const int fd = ::open(path.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666);
-  if (fd < 0) return io_error(errno, path);
-  ::close(fd);
-  return Done{};
-}
-
 BatchWriter::BatchWriter(sqlite::Database database, const WriterOptions& options)
     : database_(std::move(database)), options_(options), compressor_(ZSTD_createCCtx()) {}
 

@@ -15,11 +15,6 @@ struct ZSTD_CCtx_s;
 
 namespace detrec::storage {
 
-/// Makes an empty file; an existing one is an error or, if `replace`, removed.
-Status claim_file(const std::filesystem::path& path, bool replace);
-/// Removes a file and its journal; none is no error.
-Status remove_file(const std::filesystem::path& path);
-
 class BatchWriter {
  public:
   /// Makes the tables of a claimed file, and its description.

@@ -109,10 +109,30 @@ TEST(RoundTrip, AnExistingFileIsKept) {
   EXPECT_NE(to_string(refused.error()).find("a.detrec: File exists"), std::string::npos)
       << to_string(refused.error());
   EXPECT_EQ(bytes_of_file(folder.path("a.detrec")).size(), 9u);
+}
+
+TEST(RoundTrip, OnlyATraceOrAnEmptyFileIsReplaced) {
+  const TraceFolder folder;
   WriterOptions options;
   options.replace_existing = true;
-  write_trace(folder.path("a.detrec"), samples().bytes(), options);
-  EXPECT_TRUE(same(read_records(folder.path("a.detrec")), samples().bytes()));
+  const auto path = folder.path("a.detrec");
+  write_file(path, {});
+  write_trace(path, samples().bytes(), options);
+  write_trace(path, samples().bytes(), options);
+  EXPECT_TRUE(same(read_records(path), samples().bytes()));
+
+  const std::string precious(1000, 'x');
+  write_file(folder.path("precious"), std::as_bytes(std::span(precious)));
+  ASSERT_EQ(mkfifo(folder.path("fifo").c_str(), 0600), 0);
+  std::filesystem::create_symlink(path, folder.path("link"));
+  for (const char* name : {"precious", "fifo", "link"}) {
+    const auto refused = TraceWriter::create(folder.path(name), sample_info(), options);
+    ASSERT_FALSE(refused.ok()) << name;
+    EXPECT_NE(to_string(refused.error()).find("is not a trace"), std::string::npos) << name;
+  }
+  EXPECT_EQ(bytes_of_file(folder.path("precious")).size(), precious.size());
+  EXPECT_TRUE(std::filesystem::is_fifo(folder.path("fifo")));
+  EXPECT_TRUE(std::filesystem::is_symlink(folder.path("link")));
 }
 
 TEST(RoundTrip, RecordsOutOfOrderAreRefusedAndLeaveNoMark) {
