@@ -56,6 +56,14 @@ i32 move_up(i32 fd, u64 from) {
   return moved;
 }
 
+/// Where the guest meets it last. 3 when there is none, which will fail.
+u64 highest_free_below(i32 fd) {
+  for (i32 n = fd - 1; n > 3; --n) {
+    if (raw_syscall(__NR_fcntl, static_cast<u64>(n), F_GETFD) == error(EBADF)) return static_cast<u64>(n);
+  }
+  return 3;
+}
+
 /// The lowest of the engine's descriptors from `from` on; ~0: none.
 u32 lowest_own_fd(u32 from) {
   u32 lowest = ~0u;
@@ -74,7 +82,7 @@ SysResult close_one_range(u32 first, u32 last, u64 flags) {
 
 bool make_way(i32 fd) {
   i32 moved = duplicate_above(fd, static_cast<u64>(fd) + 1);
-  if (moved < 0) moved = duplicate_above(fd, 3);
+  if (moved < 0) moved = duplicate_above(fd, highest_free_below(fd));
   if (moved < 0) return false;
   raw_syscall(__NR_close, static_cast<u64>(fd));
   for (i32& own : process().own_fds) {
