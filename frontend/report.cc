@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <cstring>
 
 namespace detrec::frontend {
@@ -36,6 +37,10 @@ std::string_view message_of(const wire::Launch& launch) {
   // It was written from inside a dying process, so its termination is not taken for granted.
   const std::string_view text(launch.message, strnlen(launch.message, sizeof launch.message));
   return text.empty() ? "the engine failed and left no message" : text;
+}
+
+std::string_view kept_warnings_of(const wire::Launch& launch) {
+  return {launch.kept_warnings, std::min<std::size_t>(launch.kept_bytes, sizeof launch.kept_warnings)};
 }
 
 std::string format_stats(const wire::EngineStats& stats) {
@@ -88,6 +93,7 @@ Outcome judge(const wire::Launch& launch, int wait_status, const RunOptions& opt
       }
       break;
   }
+  outcome.text.insert(0, kept_warnings_of(launch));
   if (options.print_ticks) outcome.text += format_ticks(launch, wait_status);
   if (options.print_stats) outcome.text += format_stats(launch.stats);
   return outcome;

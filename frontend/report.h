@@ -22,6 +22,9 @@ int status_of(int wait_status);
 /// The engine's message, or that there is none.
 std::string_view message_of(const wire::Launch& launch);
 
+/// The engine's warnings that could not be printed while the program ran, each a line; perhaps none.
+std::string_view kept_warnings_of(const wire::Launch& launch);
+
 /// Judges what the engine left in `launch` and the process's wait status.
 Outcome judge(const wire::Launch& launch, int wait_status, const RunOptions& options);
 

@@ -2,6 +2,7 @@
 
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -79,6 +80,8 @@ Result<LaunchPage> LaunchPage::make(const EngineImage& engine, std::uint64_t byt
   launch->engine_fd = engine.descriptor();
   launch->launch_fd = descriptor.number();
   launch->content_fd = -1;
+  struct stat status = {};
+  if (fstat(STDERR_FILENO, &status) == 0) launch->stderr_identity = {status.st_dev, status.st_ino};
   launch->stop_ticks = wire::kNoTicks;
   launch->phase = wire::LaunchPhase::kStarting;
   return LaunchPage(std::move(descriptor), launch);

@@ -97,6 +97,11 @@ struct ContextLayout {
   std::uint32_t stripe_count;
 };
 
+/// Where detrec's own stderr leads; zeros: it has none. The program may make its descriptor 2 something else.
+struct StderrIdentity {
+  std::uint64_t device, inode;
+};
+
 struct Launch {
   std::uint32_t magic;     ///< this word and the next have these places in every build
   std::uint32_t version;   ///< kWireVersion (version.h)
@@ -126,6 +131,8 @@ struct Launch {
   ContextLayout context;         ///< set by the engine
   std::uint64_t turns_offset;    ///< recording: in the memfd, the board of turns (turns.h); 0: none
 
+  StderrIdentity stderr_identity;
+
   // Hidden debugging options.
   std::uint64_t translate_limit;  ///< after so many blocks, single-step every instruction; 0: no limit
   std::uint32_t trace_level;      ///< 0 quiet .. 3 every block entered, on stderr
@@ -150,6 +157,10 @@ struct Launch {
   std::uint32_t cpuid_reserved;
   CpuidAnswer cpuid_answers[kCpuidAnswers];
   std::uint8_t said[kNotices];  ///< nonzero: this warning has been printed in this run
+  /// Warnings that had nowhere to go, for the frontend to print at the end: whole lines, cut off at the
+  /// buffer's end.
+  char kept_warnings[2048];
+  std::uint64_t kept_bytes;  ///< may exceed the buffer
 };
 
 }  // namespace detrec::wire

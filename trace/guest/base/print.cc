@@ -1,5 +1,7 @@
 #include "trace/guest/base/print.h"
 
+#include <asm/stat.h>
+
 #include "trace/guest/base/string.h"
 #include "trace/guest/base/syscall.h"
 #include "trace/guest/process.h"
@@ -94,11 +96,30 @@ std::size_t format(char* to, std::size_t size, const char* fmt, ...) {
 }
 
 namespace {
+/// Descriptor 2 is the program's: it may have made it a file of its own.
+bool is_detrecs_stderr(const wire::Launch& launch) {
+  struct stat status;
+  return !failed(raw_syscall(__NR_fstat, 2, arg(&status))) && status.st_ino == launch.stderr_identity.inode &&
+         status.st_dev == launch.stderr_identity.device;
+}
+
+void keep(wire::Launch& launch, const char* line, std::size_t n) {
+  u64 at = __atomic_fetch_add(&launch.kept_bytes, n, __ATOMIC_RELAXED);
+  if (at >= sizeof launch.kept_warnings) return;
+  u64 room = sizeof launch.kept_warnings - at;
+  memcpy(launch.kept_warnings + at, line, n < room ? n : room);
+}
+
 void print_line(const char* prefix, const char* text) {
   char line[700];
   std::size_t n = format(line, sizeof line - 1, "%s%s", prefix, text);
   line[n++] = '\n';
-  raw_syscall(__NR_write, 2, arg(line), n);
+  wire::Launch* launch = process().launch;
+  if (launch == nullptr || is_detrecs_stderr(*launch)) {
+    raw_syscall(__NR_write, 2, arg(line), n);
+  } else {
+    keep(*launch, line, n);
+  }
 }
 }  // namespace
 
