@@ -14,7 +14,8 @@ namespace {
 
 constexpr u64 kMostBreakpoints = wire::kTransferBytes / sizeof(u64);
 constexpr u64 kMostWatches = wire::kTransferBytes / sizeof(wire::DebugWatch);
-// One filter for each power of two: neighbours of what is watched are accessed a lot.
+// One filter for each power of two, for each kind of access: neighbours of what is watched are accessed a
+// lot.
 constexpr u32 kFilters = 7;
 static_assert(1u << (kFilters - 1) == kWidestAccess);
 
@@ -22,7 +23,25 @@ u64 breakpoints[kMostBreakpoints];  // sorted
 u64 breakpoint_count = 0;
 wire::DebugWatch watches[kMostWatches];
 u64 watch_count = 0;
-alignas(64) u8 filters[kFilters][kFilterBytes];
+alignas(64) u8 filters[kAccessKinds][kFilters][kFilterBytes];
+
+bool wants(const wire::DebugWatch& watch, bool write) {
+  return watch.kind == wire::WatchKind::kAccess || (watch.kind == wire::WatchKind::kWrite) == write;
+}
+
+bool concerns(const wire::DebugWatch& watch, Access access) {
+  return (access != Access::kRead && wants(watch, true)) || (access != Access::kWrite && wants(watch, false));
+}
+
+/// Lets the filters of one kind of access find a watchpoint.
+void fill_filters(Access access, const wire::DebugWatch& watch) {
+  for (u32 f = 0; f < kFilters; ++f) {
+    u64 reach = (1u << f) - 1;
+    u64 bytes = watch.bytes + reach < kFilterBytes ? watch.bytes + reach : kFilterBytes;
+    u8* filter = filters[static_cast<u32>(access)][f];
+    for (u64 k = 0; k < bytes; ++k) filter[(watch.address - reach + k) % kFilterBytes] = 1;
+  }
+}
 
 /// Index of the first breakpoint that is not below `pc`.
 u64 lower_bound(const u64* begin, u64 count, u64 pc) {
@@ -49,10 +68,6 @@ void sort(u64* values, u64 count) {
     for (; at > 0 && values[at - 1] > value; --at) values[at] = values[at - 1];
     values[at] = value;
   }
-}
-
-bool wants(const wire::DebugWatch& watch, bool write) {
-  return watch.kind == wire::WatchKind::kAccess || (watch.kind == wire::WatchKind::kWrite) == write;
 }
 
 /// One for any access is preferred: the others only count if the content changes.
@@ -137,27 +152,32 @@ bool is_breakpoint(GuestAddr pc) { return contains(breakpoints, breakpoint_count
 
 SysResult set_watchpoints(Turn& turn, const wire::DebugWatch* wanted, u64 count) {
   if (count > kMostWatches) return -ENOSPC;
-  bool before = has_watchpoints();
+  bool writes = watches_any(Access::kWrite), reads = watches_any(Access::kRead);
   memcpy(watches, wanted, count * sizeof(wire::DebugWatch));
   watch_count = count;
-  if (before || has_watchpoints()) memset(filters, 0, sizeof filters);
-  for (u32 f = 0; f < kFilters; ++f) {
-    u64 reach = (1u << f) - 1;
-    for (u64 i = 0; i < count; ++i) {
-      u64 bytes = watches[i].bytes + reach < kFilterBytes ? watches[i].bytes + reach : kFilterBytes;
-      for (u64 k = 0; k < bytes; ++k) filters[f][(watches[i].address - reach + k) % kFilterBytes] = 1;
+  if (writes || reads || has_watchpoints()) memset(filters, 0, sizeof filters);
+  for (u64 i = 0; i < count; ++i) {
+    for (Access access : {Access::kRead, Access::kWrite, Access::kBoth}) {
+      if (concerns(watches[i], access)) fill_filters(access, watches[i]);
     }
   }
-  if (before != has_watchpoints()) translate::flush(turn);
+  if (writes != watches_any(Access::kWrite) || reads != watches_any(Access::kRead)) translate::flush(turn);
   return 0;
 }
 
 bool has_watchpoints() { return watch_count != 0; }
 
-const u8* watch_filter(u32 size) {
+bool watches_any(Access access) {
+  for (u64 i = 0; i < watch_count; ++i) {
+    if (concerns(watches[i], access)) return true;
+  }
+  return false;
+}
+
+const u8* watch_filter(u32 size, Access access) {
   u32 f = 0;
   while (1u << f < size) ++f;
-  return filters[f];
+  return filters[static_cast<u32>(access)][f];
 }
 
 WatchedAccess watched_access(Turn& turn) {

@@ -19,6 +19,11 @@ bool has_simple_address(const Insn& insn, const MemOperand& mem) {
          mem.segment == Segment::kNone && mem.size != 0 && mem.size <= debug::kWidestAccess;
 }
 
+debug::Access access_of(const MemOperand& mem) {
+  if (!mem.write) return debug::Access::kRead;
+  return mem.read ? debug::Access::kBoth : debug::Access::kWrite;
+}
+
 }  // namespace
 
 void BlockTranslator::debug_checks(const Insn& insn) {
@@ -26,7 +31,7 @@ void BlockTranslator::debug_checks(const Insn& insn) {
   if (!debug::has_watchpoints()) return;
   for (int i = 0; i < insn.mem_count; ++i) {
     const MemOperand& mem = insn.mem[i];
-    if (mem.is_agen) continue;
+    if (mem.is_agen || !debug::watches_any(access_of(mem))) continue;
     if (!has_simple_address(insn, mem)) return exit_with_site(::exit_resume, pc_);
     emit_.store_context(kRcx, offsetof(Context, spill_rcx));
     address_into_rcx(insn, mem);
@@ -35,7 +40,7 @@ void BlockTranslator::debug_checks(const Insn& insn) {
     constexpr u8 kJrcxz = 0xe3;
     emit_.bytes(kMovzxCx, sizeof kMovzxCx);
     emit_.bytes(kMovzxFilter, sizeof kMovzxFilter);
-    emit_.imm32(static_cast<u32>(reinterpret_cast<u64>(debug::watch_filter(mem.size))));
+    emit_.imm32(static_cast<u32>(reinterpret_cast<u64>(debug::watch_filter(mem.size, access_of(mem)))));
     CacheAddr not_watched = emit_.short_branch(kJrcxz);
     emit_.load_context(kRcx, offsetof(Context, spill_rcx));
     exit_with_site(::exit_resume, pc_);
