@@ -1,11 +1,13 @@
 #include "frontend/replay_server.h"
 
 #include <fmt/format.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
 #include <cstdio>
+#include <string_view>
 
 #include "frontend/complain.h"
 #include "frontend/divergence_report.h"
@@ -18,12 +20,29 @@
 namespace detrec::frontend {
 namespace {
 
+/// gdb does not expect a monitor command to go elsewhere. A pipe keeps it from saying that it has forgotten.
+constexpr std::string_view kGdbScript =
+    "define hookpost-monitor\n"
+    "pipe maintenance flush dcache | cat > /dev/null\n"
+    "pipe maintenance flush register-cache | cat > /dev/null\n"
+    "end\n";
+
+/// A file that gdb can read the script from.
+std::string script_path() {
+  const int file = memfd_create("detrec.gdb", 0);
+  if (file < 0 || write(file, kGdbScript.data(), kGdbScript.size()) < 0) return "/dev/null";
+  return fmt::format("/proc/self/fd/{}", file);
+}
+
 /// Executes gdb, connected to `port`; its pid.
 pid_t start_gdb(std::uint16_t port) {
   const std::string target = fmt::format("target extended-remote 127.0.0.1:{}", port);
   const pid_t child = fork();
   if (child != 0) return child;
-  execlp("gdb", "gdb", "-ex", target.c_str(), nullptr);
+  std::signal(SIGINT, SIG_DFL);
+  std::signal(SIGQUIT, SIG_DFL);
+  const std::string script = script_path();
+  execlp("gdb", "gdb", "-x", script.c_str(), "-ex", target.c_str(), nullptr);
   std::perror("detrec: gdb");
   _exit(127);
 }
@@ -61,6 +80,11 @@ int serve_debugger(const std::string& trace, storage::TraceReader& reader, const
   server::ReplayTarget target(io, reader, std::move(timeline.value()), std::move(reports));
   gdbstub::Server stub(io, target);
   pid_t gdb = 0;
+  if (options.stdio || options.gdb) {
+    // What is typed at the terminal is gdb's.
+    std::signal(SIGINT, SIG_IGN);
+    std::signal(SIGQUIT, SIG_IGN);
+  }
   if (options.stdio) {
     const auto served = stub.serve(STDIN_FILENO, STDOUT_FILENO, [&] { stub.stop(); });
     if (!served) return complain({kExitOwnFailure, to_string(served.error()), {}});
@@ -69,10 +93,12 @@ int serve_debugger(const std::string& trace, storage::TraceReader& reader, const
     listen.address = options.listen;
     listen.port = options.gdb ? 0 : options.port;
     if (options.gdb) listen.on_client_gone = [&] { stub.stop(); };
+    listen.on_client_refused = [] {
+      std::fputs("detrec: turned another debugger away: one at a time is served\n", stderr);
+    };
     const auto port = stub.listen(listen);
     if (!port) return complain({kExitOwnFailure, to_string(port.error()), {}});
     if (options.gdb) {
-      std::signal(SIGINT, SIG_IGN);  // the terminal's ^C is gdb's
       gdb = start_gdb(port.value());
     } else {
       std::fputs(fmt::format("detrec: replaying {}; now run\n  gdb -ex 'target extended-remote {}:{}'\n",

@@ -151,7 +151,10 @@ Result<pid_t> start_engine(const EngineImage& engine, LaunchPage& page, const At
   const pid_t parent = getpid();
   const pid_t child = fork();
   const int error = errno;
-  if (child == 0) become_engine(engine, page, inherited, parent, argv.data(), attachments);
+  if (child == 0) {
+    setsid();  // whoever types ^C, ^\ or ^Z means the debugger; copies of the process inherit this
+    become_engine(engine, page, inherited, parent, argv.data(), attachments);
+  }
   inherited.give_back();
   if (child < 0) return Error{kExitOwnFailure, std::strerror(error), "fork"};
   return child;

@@ -19,7 +19,8 @@ struct Attachments {
   std::function<void(pid_t child)> on_started = [](pid_t) {};
 };
 
-/// Starts the engine in a child process, and returns its pid. The child dies with the calling thread.
+/// Starts the engine in a child process, and returns its pid. The child dies with the calling thread. It is
+/// in a session of its own, where no terminal's signals reach it.
 Result<pid_t> start_engine(const EngineImage& engine, LaunchPage& page, const Attachments& attachments);
 
 /// Runs `guest_path` with `guest_argv` under the engine and waits for its end; returns the wait status (man 2

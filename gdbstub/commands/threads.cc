@@ -27,7 +27,11 @@ Reply select_thread(Session& session, Cursor args) {
   const auto operation = args.chars(1);
   const auto selector = packet::read_thread(args);
   if (!selector || !args.at_end()) return malformed();
-  if (!is_alive(session, *selector)) return Reply::error_code(ESRCH);
+  if (!is_alive(session, *selector)) {
+    // gdb does not look at this error: what it asks next must not be answered for whoever was chosen before.
+    if (operation == "g") session.client().general = {};
+    return Reply::error_code(ESRCH);
+  }
   if (operation == "g") {
     session.client().general = *selector;
   } else if (operation == "c") {

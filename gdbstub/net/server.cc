@@ -38,6 +38,7 @@ class Server::Impl : public std::enable_shared_from_this<Server::Impl> {
       return Error{error.value(), error.message(), options.address + " port " + std::to_string(options.port)};
     }
     on_client_gone_ = std::move(options.on_client_gone);
+    on_client_refused_ = std::move(options.on_client_refused);
     const auto port = acceptor_->local_endpoint(error).port();
     accept();
     return port;
@@ -83,7 +84,10 @@ class Server::Impl : public std::enable_shared_from_this<Server::Impl> {
   }
 
   void welcome(tcp::socket socket) {
-    if (session_.connected()) return;  // its socket closes here
+    if (session_.connected()) {
+      if (on_client_refused_) on_client_refused_();
+      return;  // its socket closes here
+    }
     asio::error_code ignored;
     socket.set_option(tcp::no_delay(true), ignored);
     socket.set_option(asio::socket_base::keep_alive(true), ignored);
@@ -100,6 +104,7 @@ class Server::Impl : public std::enable_shared_from_this<Server::Impl> {
   std::optional<tcp::acceptor> acceptor_;
   std::weak_ptr<net::ClientLink> link_;
   std::function<void()> on_client_gone_;
+  std::function<void()> on_client_refused_;
 };
 
 Server::Server(asio::io_context& io, Target& target) : impl_(std::make_shared<Impl>(io, target)) {}

@@ -29,6 +29,8 @@ class Server {
     std::uint16_t port = 1234;          ///< 0: any free one
     /// Called when a client has gone. By default the next one is waited for; stop() in here ends that.
     std::function<void()> on_client_gone = {};
+    /// Called when another client has been turned away.
+    std::function<void()> on_client_refused = {};
   };
 
   /// Listens; returns the port. A second client is turned away while there is one.

@@ -174,13 +174,13 @@ ThreadRef Session::general_thread() {
   const auto current = target_.current_thread();
   const auto& chosen = client_->general;
   if (!chosen.is_one() && (chosen.process <= 0 || chosen.process == current.process.value)) return current;
-  if (!chosen.is_one()) {
-    for (const auto& thread : target_.threads()) {
-      if (chosen.matches(thread.id)) return thread.id;
-    }
+  if (chosen.matches(current)) return current;
+  // A monitor command may have gone to where the chosen one does not exist. gdb does not know; errors for all
+  // that it asks would leave the user without a way on.
+  for (const auto& thread : target_.threads()) {
+    if (chosen.matches(thread.id)) return thread.id;
   }
-  const auto process = chosen.process > 0 ? static_cast<std::int32_t>(chosen.process) : current.process.value;
-  return {{process}, {static_cast<std::int32_t>(chosen.thread)}};
+  return current;
 }
 
 std::string Session::last_stop_reply() {

@@ -36,6 +36,14 @@ std::uint64_t signal_mask(const std::set<Signal>& signals) {
   return mask;
 }
 
+/// Whether `here` is what was asked for. Ticks and pc may have been left out: then the first with the rest
+/// is.
+bool is_wanted(const wire::DebugPosition& here, const wire::DebugPosition& wanted) {
+  if (here.event != wanted.event) return false;
+  if (wanted.pc == 0 && (wanted.ticks == 0 || here.ticks == wanted.ticks)) return true;
+  return here == wanted;
+}
+
 event::Position to_position(const wire::DebugPosition& p) { return {{p.event}, {p.ticks}, {p.pc}}; }
 
 }  // namespace
@@ -324,6 +332,32 @@ void ReplayTarget::report(const event::Result<Standstill>& result) {
 
 std::string ReplayTarget::when() const { return event::to_string(to_position(timeline_->spot().position)); }
 
+/// Answers a `monitor seek`: where one is now, and what the user would else wonder about.
+void ReplayTarget::report_seek(const wire::DebugPosition& wanted, const Standstill& standstill,
+                               MonitorReply& reply) {
+  reply.line(when());
+  const wire::DebugPosition here = timeline_->spot().position;
+  switch (standstill.reason) {
+    case Standstill::Reason::kEnd:
+      reply.line("the recording ends here");
+      break;
+    case Standstill::Reason::kDiverged:
+      reply.line(divergence_report());
+      break;
+    case Standstill::Reason::kInterrupted:
+      reply.line("interrupted on the way to " + event::to_string(to_position(wanted)));
+      break;
+    default:
+      if (!is_wanted(here, wanted))
+        reply.line("there is no position " + event::to_string(to_position(wanted)) + "; this is the " +
+                   (wanted < here ? "next" : "nearest before") + " one");
+      break;
+  }
+  if (timeline_->threads().size() > 1)
+    reply.line("thread " + std::to_string(current_thread().thread.value) +
+               " is about to run; gdb's own: info threads, thread N");
+}
+
 void ReplayTarget::seek(const std::string& to, std::shared_ptr<MonitorReply> reply) {
   const auto position = event::parse_position(to);
   if (!position) return reply->finish(Error{EINVAL, to_string(position.error())});
@@ -334,11 +368,9 @@ void ReplayTarget::seek(const std::string& to, std::shared_ptr<MonitorReply> rep
   auto work = asio::make_work_guard(io_);
   mover_ = std::thread([this, wanted, reply, work] {
     auto result = timeline_->seek(wanted);
-    asio::post(io_, [this, reply, result = std::move(result)] {
+    asio::post(io_, [this, wanted, reply, result = std::move(result)] {
       if (!result) return reply->finish(gone(result.error()));
-      reply->line(when());
-      if (result.value().reason == Standstill::Reason::kEnd) reply->line("the recording ends here");
-      if (result.value().reason == Standstill::Reason::kDiverged) reply->line(divergence_report());
+      report_seek(wanted, result.value(), *reply);
       reply->finish(Done{});
     });
   });
@@ -372,7 +404,9 @@ void ReplayTarget::monitor(const std::string& command, std::shared_ptr<MonitorRe
   if (command == "help") {
     reply->line("monitor when              the position: event:ticks:pc");
     reply->line("monitor checkpoint        comes back here faster");
-    reply->line("monitor seek POSITION     goes there; then: maintenance flush register-cache");
+    reply->line("monitor seek POSITION     goes there; then, in this order:");
+    reply->line("                            maintenance flush dcache");
+    reply->line("                            maintenance flush register-cache");
     return reply->finish(Done{});
   }
   reply->finish(Error{EINVAL, "unknown command; try: monitor help"});

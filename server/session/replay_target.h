@@ -67,6 +67,8 @@ class ReplayTarget : public gdbstub::Target {
   std::string executable_path(const std::vector<gdbstub::Mapping>& mappings);
   void take_breakpoints(const gdbstub::BreakpointSet& set);
   std::string when() const;
+  void report_seek(const wire::DebugPosition& wanted, const Standstill& standstill,
+                   gdbstub::MonitorReply& reply);
   void seek(const std::string& to, std::shared_ptr<gdbstub::MonitorReply> reply);
   void keep_checkpoint(std::shared_ptr<gdbstub::MonitorReply> reply);
 

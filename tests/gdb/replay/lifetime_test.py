@@ -2,7 +2,9 @@
 
 import json
 import os
+import pty
 import re
+import select
 import signal
 import sqlite3
 import subprocess
@@ -36,6 +38,53 @@ def wait_until(condition, seconds=10):
             return True
         time.sleep(0.05)
     return False
+
+
+class AtTerminal:
+    """A command in a session of its own at a pseudo terminal; a context manager."""
+
+    def __init__(self, argv):
+        self.seen = ""
+        home = scratch("home")
+        os.makedirs(home, exist_ok=True)
+        with open(os.path.join(home, ".gdbinit"), "w", encoding="utf-8") as commands:
+            commands.write("set height 0\nset width 0\nset confirm off\nset auto-solib-add off\n")
+        self.pid, self.fd = pty.fork()
+        if self.pid == 0:
+            os.execve(argv[0], argv, {**os.environ, "TERM": "dumb", "HOME": home, "INPUTRC": "/dev/null"})
+
+    def __enter__(self):
+        self.expect(r"\(gdb\) ")
+        return self
+
+    def __exit__(self, *_):
+        os.close(self.fd)
+        try:
+            os.kill(self.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        os.waitpid(self.pid, 0)
+
+    def send(self, keys):
+        os.write(self.fd, keys)
+
+    def expect(self, pattern, seconds=30):
+        """What came up to the end of the match."""
+        end = time.monotonic() + seconds
+        while not (match := re.search(pattern, self.seen, re.S)):
+            if not select.select([self.fd], [], [], max(0, end - time.monotonic()))[0]:
+                raise AssertionError(f"{pattern!r} does not come: {self.seen[-1000:]}")
+            try:
+                self.seen += os.read(self.fd, 10000).decode("utf-8", "replace")
+            except OSError as error:
+                raise AssertionError(f"ended before {pattern!r}: {self.seen[-1000:]}") from error
+        found, self.seen = self.seen[:match.end()], self.seen[match.end():]
+        return found
+
+    def ask(self, command, pattern):
+        """The same, after a command line."""
+        self.send(command.encode() + b"\r")
+        return self.expect(pattern)
 
 
 class Lifetime(ReplayTest):
@@ -96,6 +145,40 @@ class Lifetime(ReplayTest):
                     gone = lambda pids=below: not any(os.path.exists(f"/proc/{pid}") for pid, _ in pids)
                     self.assertTrue(wait_until(gone), f"left behind: {below}")
                     os.killpg(gdb.pid, signal.SIGKILL)
+
+    def test_the_terminal_signals_are_gdbs(self):
+        trace = recording("busy.c", "-O1", args=["200000"])[1]
+        with AtTerminal([DETREC, "replay", "-g", trace]) as terminal:
+            terminal.ask(f"tbreak busy.c:{line_of('busy.c', 'end')}", r"breakpoint 1.*\(gdb\) ")
+            for key in b"\x03", b"\x1c":
+                # At the prompt: nobody runs.
+                terminal.send(key)
+                terminal.ask("monitor when", r"\d+:\d+:0x\w+.*\(gdb\) ")
+            terminal.ask("continue", r"Continuing")
+            time.sleep(0.4)
+            terminal.send(b"\x03")
+            stopped = terminal.expect(r"(SIGINT|Temporary breakpoint 1).*\(gdb\) ")
+            self.assertIn("SIGINT", stopped, "the program is too short")
+            terminal.ask("stepi", r"\(gdb\) ")
+            terminal.ask("monitor when", r"\d+:\d+:0x\w+.*\(gdb\) ")
+            terminal.ask("break mix if x == 0", r"\(gdb\) ")
+            terminal.ask("reverse-continue", r"\n")
+            time.sleep(0.7)
+            terminal.send(b"\x03")
+            terminal.expect(r"SIGINT.*\(gdb\) ")
+            terminal.ask("delete 2", r"\(gdb\) ")
+            terminal.ask("reverse-continue", r"No more reverse-execution history.*\(gdb\) ")
+            # gdb's caches follow by themselves.
+            begin = terminal.ask("print $pc", r"\$\d+ = .*\(gdb\) ")
+            terminal.ask("continue", r"Temporary breakpoint 1.*\(gdb\) ")
+            terminal.ask("monitor seek 1", r"\d+:\d+:0x.*\(gdb\) ")
+            now = terminal.ask("print $pc", r"\$\d+ = .*\(gdb\) ")
+            self.assertEqual(*(re.search(r"= .*?(0x\w+)", text).group(1) for text in (begin, now)))
+            below = replayed_processes(terminal.pid)
+            self.assertGreater(len(below), 2)
+            os.kill(terminal.pid, signal.SIGKILL)
+            gone = lambda: not any(os.path.exists(f"/proc/{pid}") for pid, _ in below)
+            self.assertTrue(wait_until(gone), f"left behind: {below}")
 
     def test_stdio_ends_with_gdb(self):
         with subprocess.Popen(gdb_command([pipe_to(self.trace), "echo ready\\n", "shell sleep 30"]), text=True,

@@ -109,10 +109,16 @@ TEST(KnownBad, DeadThreads) {
   EXPECT_EQ(rig.ask("Hcp64.99"), "E03");
   EXPECT_EQ(rig.ask("Hgp1.1"), "E03");
   EXPECT_EQ(rig.ask("Hgp64.65"), "OK");
-  // It dies while it is chosen.
+  rig.target.values[FakeTarget::kSecond][Gpr::kRax] = 7;
+  const std::string second = rig.ask("g");
+  // It dies while it is chosen: the current one answers, or gdb's user could not go on.
   rig.target.thread_list.pop_back();
   rig.target.values.erase(FakeTarget::kSecond);
-  EXPECT_EQ(rig.ask("g"), "E03");
+  const std::string current = rig.ask("g");
+  EXPECT_NE(current, second);
+  // gdb chooses it again and does not look at the answer.
+  EXPECT_EQ(rig.ask("Hgp64.65"), "E03");
+  EXPECT_EQ(rig.ask("g"), current);
   EXPECT_EQ(rig.ask("Hgp0.0"), "OK");
   EXPECT_EQ(rig.ask("g").size(), registers::Layout(VectorLevel::kSse).total_size() * 2);
   rig.send("vCont;s:p64.65;c");

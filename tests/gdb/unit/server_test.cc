@@ -18,10 +18,11 @@ struct ServerRig {
   Server server{io, target};
   std::uint16_t port = 0;
 
-  void listen(std::function<void()> on_gone = {}) {
+  void listen(std::function<void()> on_gone = {}, std::function<void()> on_refused = {}) {
     Server::ListenOptions options;
     options.port = 0;
     options.on_client_gone = std::move(on_gone);
+    options.on_client_refused = std::move(on_refused);
     const auto result = server.listen(std::move(options));
     ASSERT_TRUE(result);
     port = result.value();
@@ -65,12 +66,15 @@ TEST(Server, OneClientAfterTheOther) {
 
 TEST(Server, SecondClientIsTurnedAway) {
   ServerRig rig;
-  rig.listen();
+  int refused = 0;
+  rig.listen({}, [&] { ++refused; });
   auto first = rig.client();
   asio::write(first, asio::buffer(std::string_view("$qC#b4")));
   EXPECT_EQ(rig.receive(first).substr(0, 1), "+");
+  EXPECT_EQ(refused, 0);
   auto second = rig.client();
   EXPECT_EQ(rig.receive(second), "");
+  EXPECT_EQ(refused, 1);
 }
 
 TEST(Server, PortsInUseAndBadAddressesAreErrors) {
