@@ -112,6 +112,7 @@ RecordCommand::RecordCommand(CLI::App& parent) {
   record
       ->add_option("-o,--output", trace_,
                    "The trace to write; default: <program>-<n>.detrec in this directory")
+      ->check([](const std::string& name) { return name.empty() ? "the trace needs a name" : std::string(); })
       ->type_name("FILE");
   record
       ->add_option(

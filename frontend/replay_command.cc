@@ -1,8 +1,10 @@
 #include "frontend/replay_command.h"
 
 #include <fmt/format.h>
+#include <sys/wait.h>
 
 #include <CLI/CLI.hpp>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 
@@ -21,6 +23,13 @@ namespace {
 
 int status_of_end(const wire::ReplayedEnd& end) {
   return end.by_signal != 0 ? 128 + end.status : end.status & 0xff;
+}
+
+/// Whether the user has ended it, and not an error.
+bool was_interrupted(int wait_status) {
+  if (!WIFSIGNALED(wait_status)) return false;
+  const int signal = WTERMSIG(wait_status);
+  return signal == SIGINT || signal == SIGQUIT || signal == SIGTERM || signal == SIGHUP;
 }
 
 int replay_at_full_speed(const std::string& trace, storage::TraceReader& reader) {
@@ -51,6 +60,8 @@ int replay_at_full_speed(const std::string& trace, storage::TraceReader& reader)
     default:
       break;
   }
+  if (was_interrupted(wait_status.value()))
+    return complain({status_of(wait_status.value()), "the replay was interrupted", trace});
   const Outcome outcome = judge(launch, wait_status.value(), {});
   std::fputs(outcome.text.c_str(), stderr);
   return complain({kExitOwnFailure,
@@ -77,7 +88,11 @@ ReplayCommand::ReplayCommand(CLI::App& parent) {
       "  detrec replay -a crash.detrec");
 }
 
-Result<ReplayOptions> ReplayCommand::finish() { return options_; }
+Result<ReplayOptions> ReplayCommand::finish() {
+  if (options_.autopilot + options_.gdb + options_.stdio > 1)
+    return Error{kExitOwnFailure, "of -a, -g and --stdio one is possible", "replay"};
+  return options_;
+}
 
 int execute(const ReplayOptions& options) {
   const auto trace = trace_or_newest(options.trace);

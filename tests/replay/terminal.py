@@ -172,6 +172,17 @@ class Test:
         assert t.finish() in (130, -2)
         self.replay(130)
 
+    def interrupted_replay(self):
+        t = self.start("/usr/bin/python3", "-c", "print('ready', flush=True)\nfor i in range(20_000_000): pass")
+        t.expect(b"ready")
+        assert t.finish() == 0
+        t = Terminal([self.recorder.detrec, "replay", "-a", self.trace], self.folder)
+        t.expect(b"ready")
+        t.send(b"\x03")
+        status = t.finish()
+        assert status == 130, status
+        assert b"the replay was interrupted" in t.seen and b"recorded end" not in t.seen, t.seen
+
     def hang_up(self):
         t = self.start("/bin/sh", "-c", "echo ready; exec sleep 100")
         t.expect(b"ready")
@@ -189,7 +200,7 @@ def main():
     failed = passed = 0
     with tempfile.TemporaryDirectory(prefix="terminal-") as work:
         test = Test(common.Recorder(options.detrec, work))
-        for name in ("python_prompt", "bash_read", "vim", "stop_and_continue", "interrupt_kills", "hang_up"):
+        for name in ("python_prompt", "bash_read", "vim", "stop_and_continue", "interrupt_kills", "interrupted_replay", "hang_up"):
             if options.names and name not in options.names:
                 continue
             try:

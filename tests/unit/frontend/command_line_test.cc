@@ -34,6 +34,13 @@ TEST(CommandLine, TheProgramsOwnWordsAreLeftAlone) {
   EXPECT_FALSE(run.print_ticks);
 }
 
+TEST(CommandLine, WhatCannotBeMeantIsRefused) {
+  expect_usage_error({"replay", "-a", "-g"}, "-a, -g and --stdio");
+  expect_usage_error({"replay", "-a", "--stdio"}, "-a, -g and --stdio");
+  expect_usage_error({"replay", "-g", "--stdio", "x.detrec"}, "-a, -g and --stdio");
+  expect_usage_error({"record", "-o", "", "true"}, "the trace needs a name");
+}
+
 TEST(CommandLine, DashesEndTheOptions) {
   EXPECT_EQ(parsed_run({"run", "--", "--strange", "--"}).guest_command, (Words{"--strange", "--"}));
   EXPECT_EQ(parsed_run({"run", "--ticks", "--", "--ticks"}).guest_command, (Words{"--ticks"}));
