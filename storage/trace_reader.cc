@@ -69,6 +69,22 @@ Status write_all(int fd, std::span<const std::byte> bytes, std::uint64_t at) {
 
 }  // namespace
 
+std::int32_t process_using(const std::filesystem::path& trace) {
+  // Who has a database in write-ahead mode open holds a shared lock on this byte of the journal's index, the
+  // "dead man switch": https://www.sqlite.org/src/file/src/os_unix.c
+  constexpr off_t kSwitch = 128;
+  const int fd = ::open((trace.string() + "-shm").c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY);
+  if (fd < 0) return 0;
+  struct flock lock {};
+  lock.l_type = F_WRLCK;
+  lock.l_whence = SEEK_SET;
+  lock.l_start = kSwitch;
+  lock.l_len = 1;
+  const bool held = ::fcntl(fd, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+  ::close(fd);
+  return held ? lock.l_pid : 0;
+}
+
 struct EventCursor::State {
   ChunkCursor cursor;
   std::string path;
@@ -211,7 +227,7 @@ Result<Capture> TraceReader::capture(CaptureNumber number) {
   return std::move(found.value().front());
 }
 
-/// Calls `take(bytes, offset)` for each piece, and checks size and hash of the whole.
+/// Calls `take(bytes, offset)` for each piece that is no hole, and checks size and hash of the whole.
 template <typename Take>
 Status TraceReader::State::for_each_piece(const Capture& capture, Take&& take) {
   const auto damaged = [&](const char* what) {
@@ -235,7 +251,14 @@ Status TraceReader::State::for_each_piece(const Capture& capture, Take&& take) {
     if (!row.value()) break;
     const auto packed = select.value().blob(1);
     const auto size = static_cast<std::uint64_t>(select.value().number(0));
-    if (size > kFilePieceBytes || size > capture.info.size - offset) return damaged("a piece is too large");
+    const bool hole = packed.empty();
+    if ((size > kFilePieceBytes && !hole) || size > capture.info.size - offset)
+      return damaged("a piece is too large");
+    if (hole) {
+      hasher.add_hole(offset, size);
+      offset += size;
+      continue;
+    }
     if (ZSTD_getFrameContentSize(packed.data(), packed.size()) != size)
       return damaged("a piece has not the size that it should have");
     content.resize(static_cast<std::size_t>(size));
@@ -260,11 +283,13 @@ Result<std::vector<std::byte>> TraceReader::read_capture(const Capture& capture,
   }
   std::vector<std::byte> whole;
   const auto done =
-      state_->for_each_piece(capture, [&](std::span<const std::byte> bytes, std::uint64_t) -> Status {
+      state_->for_each_piece(capture, [&](std::span<const std::byte> bytes, std::uint64_t at) -> Status {
+        whole.resize(static_cast<std::size_t>(at));
         whole.insert(whole.end(), bytes.begin(), bytes.end());
         return Done{};
       });
   if (!done) return done.error();
+  whole.resize(static_cast<std::size_t>(capture.info.size));
   return whole;
 }
 

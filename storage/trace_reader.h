@@ -57,6 +57,10 @@ struct TraceStatistics {
   std::uint64_t captures = 0, files = 0, file_bytes = 0, file_stored_bytes = 0;
 };
 
+/// A process that has the trace open: one that records it, or reads it while it is recorded or was cut off.
+/// 0: none. Not for a process that has the trace open itself: it would lose its locks.
+std::int32_t process_using(const std::filesystem::path& trace);
+
 class TraceReader {
  public:
   /// kNotFound, kIo, kInvalid (empty, not a trace, damaged) or kUnsupported (newer than this version).

@@ -58,6 +58,7 @@ struct FilePiece {
   std::int64_t file;
   std::int64_t seq;
   Bytes data;
+  std::uint64_t hole = 0;  ///< instead of data: so many zeros
 };
 
 /// All pieces of a file have been handed over.

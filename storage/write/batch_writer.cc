@@ -135,6 +135,8 @@ Status BatchWriter::write_tables(const Batch& batch) {
 }
 
 Status BatchWriter::write_piece(const FilePiece& piece) {
+  if (piece.hole != 0)
+    return insert_piece_.bind(piece.file, piece.seq, piece.hole, std::span<const std::byte>{}).run();
   const std::size_t bound = ZSTD_compressBound(piece.data.size());
   if (packed_.size() < bound) packed_ = Bytes(bound);
   const std::size_t size =

@@ -38,28 +38,47 @@ Result<std::size_t> read_at(int fd, std::span<std::byte> buffer, std::uint64_t o
   return done;
 }
 
-/// A descriptor of the same file through which any bytes can be read: O_DIRECT allows only whole blocks at
-/// whole blocks, and its flag is the program's to change.
-class AnyBytes {
+/// A hole is worth looking for from this size on.
+constexpr std::uint64_t kLeastHole = kFilePieceBytes;
+
+/// A descriptor of the file for reading. One of its own where the program's will not do: O_DIRECT allows only
+/// whole blocks at whole blocks, its flag is the program's to change, and so is the place where lseek leaves
+/// it.
+class Source {
  public:
-  explicit AnyBytes(int fd) : fd_(fd) {
+  Source(int fd, const struct stat& status) : fd_(fd) {
     const int flags = ::fcntl(fd, F_GETFL);
-    if (flags < 0 || (flags & O_DIRECT) == 0) return;
+    const bool direct = flags >= 0 && (flags & O_DIRECT) != 0;
+    const auto stored = static_cast<std::uint64_t>(status.st_blocks) * 512;
+    const bool sparse = stored + kLeastHole <= static_cast<std::uint64_t>(status.st_size);
+    if (!direct && !sparse) return;
     const std::string link = "/proc/self/fd/" + std::to_string(fd);
     opened_ = ::open(link.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY);
     if (opened_ >= 0) fd_ = opened_;
+    sparse_ = sparse && opened_ >= 0;
   }
-  ~AnyBytes() {
+  ~Source() {
     if (opened_ >= 0) ::close(opened_);
   }
-  AnyBytes(const AnyBytes&) = delete;
-  AnyBytes& operator=(const AnyBytes&) = delete;
+  Source(const Source&) = delete;
+  Source& operator=(const Source&) = delete;
 
   int fd() const { return fd_; }
+  /// The size of the hole at `offset`; 0 when there is none that is worth it.
+  std::uint64_t hole_at(std::uint64_t offset) const;
 
  private:
   int fd_, opened_ = -1;
+  bool sparse_ = false;
 };
+
+std::uint64_t Source::hole_at(std::uint64_t offset) const {
+  if (!sparse_) return 0;
+  off_t end = ::lseek(fd_, static_cast<off_t>(offset), SEEK_DATA);
+  if (end < 0 && errno == ENXIO) end = ::lseek(fd_, 0, SEEK_END);  // no data any more
+  const std::uint64_t size = end < 0 ? 0 : static_cast<std::uint64_t>(end);
+  return size >= offset + kLeastHole ? size - offset : 0;
+}
 
 /// Room for what is left of a file that has so many bytes as far as known, and one more: it may have grown.
 Bytes room_for(std::uint64_t left) {
@@ -101,7 +120,7 @@ Result<std::int64_t> CaptureStore::add(std::span<const std::byte> content, Captu
   std::int64_t seq = 0;
   for (std::size_t at = 0; at < content.size(); at += kFilePieceBytes) {
     const auto part = content.subspan(at, std::min(kFilePieceBytes, content.size() - at));
-    const auto sent = sink.piece({file, seq++, Bytes(part)});
+    const auto sent = sink.piece({file, seq++, Bytes(part), 0});
     if (!sent) return sent.error();
   }
   return finish(file, hash, info.size, true, sink);
@@ -124,7 +143,7 @@ Result<std::int64_t> CaptureStore::add(int fd, CaptureInfo& info, const Sink& si
 
   // A file of one piece, which most are, is compared before anything is sent; of a larger one the pieces are
   // sent as they are read, and taken back if they turn out to be known.
-  const AnyBytes source(fd);
+  const Source source(fd, status);
   ContentHasher hasher;
   std::optional<std::int64_t> file;
   Bytes held;
@@ -132,6 +151,14 @@ Result<std::int64_t> CaptureStore::add(int fd, CaptureInfo& info, const Sink& si
   const auto size_before = static_cast<std::uint64_t>(status.st_size);
   info.size = 0;
   for (std::int64_t seq = 0;; ++seq) {
+    if (const std::uint64_t hole = source.hole_at(info.size); hole != 0) {
+      hasher.add_hole(info.size, hole);
+      info.size += hole;
+      if (!file) file = ++files_;
+      const auto sent = sink.piece({*file, seq, {}, hole});
+      if (!sent) return sent.error();
+      continue;
+    }
     Bytes piece = room_for(size_before - std::min(size_before, info.size));
     const auto size = read_at(source.fd(), piece.span(), info.size, info);
     if (!size) return size.error();
@@ -146,7 +173,7 @@ Result<std::int64_t> CaptureStore::add(int fd, CaptureInfo& info, const Sink& si
     }
     if (!file) file = ++files_;
     if (!piece.empty()) {
-      const auto sent = sink.piece({*file, seq, std::move(piece)});
+      const auto sent = sink.piece({*file, seq, std::move(piece), 0});
       if (!sent) return sent.error();
     }
     if (last) break;
@@ -157,7 +184,7 @@ Result<std::int64_t> CaptureStore::add(int fd, CaptureInfo& info, const Sink& si
   if (!sent_before && !by_hash_.contains(hash)) {
     file = ++files_;
     if (!held.empty()) {
-      const auto sent = sink.piece({*file, 0, std::move(held)});
+      const auto sent = sink.piece({*file, 0, std::move(held), 0});
       if (!sent) return sent.error();
     }
   }

@@ -146,6 +146,8 @@ TEST_F(DamagedTrace, RowsThatDoNotFitTogether) {
   EXPECT_NE(after("UPDATE file SET hash = zeroblob(32)").find("its checksum is wrong"), std::string::npos);
   EXPECT_NE(after("UPDATE file_piece SET size = 1 << 40"), "");
   EXPECT_NE(after("UPDATE file_piece SET data = zeroblob(10)"), "");
+  EXPECT_NE(after("UPDATE file_piece SET data = x''"), "") << "a hole instead";
+  EXPECT_NE(after("UPDATE file_piece SET data = x'', size = 1 << 40"), "");
   EXPECT_NE(after("DELETE FROM file_piece"), "");
   EXPECT_NE(after("DROP TABLE chunk"), "");
   EXPECT_NE(after("DROP TABLE recording"), "");

@@ -322,6 +322,56 @@ TEST(Captures, ZerosBecomeHoles) {
   ::close(fd);
 }
 
+/// A sparse file with some bytes at each of the places, which are whole pages.
+int sparse_file(const std::string& path, off_t size, std::initializer_list<off_t> places) {
+  const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  EXPECT_EQ(::ftruncate(fd, size), 0);
+  for (const off_t place : places) EXPECT_EQ(::pwrite(fd, "data", 4, place), 4);
+  EXPECT_EQ(::lseek(fd, 123, SEEK_SET), 123);
+  return fd;
+}
+
+TEST(Captures, HolesCostNothing) {
+  constexpr off_t kGiB = 1 << 30;
+  constexpr off_t kSize = 2000 * kGiB + 5;  // hours, if all of it were read
+  const TraceFolder folder;
+  auto writer = TraceWriter::create(folder.path("a.detrec"), sample_info());
+  ASSERT_TRUE(writer.ok());
+  const int files[] = {sparse_file(folder.path("1"), kSize, {0, 1000 * kGiB}),
+                       sparse_file(folder.path("2"), kSize, {4096, 1000 * kGiB}),
+                       sparse_file(folder.path("3"), kSize, {0, 1000 * kGiB}),
+                       sparse_file(folder.path("4"), kSize, {}),
+                       sparse_file(folder.path("5"), kGiB / 64, {})};
+  for (std::uint32_t i = 0; i < std::size(files); ++i) {
+    ASSERT_TRUE(writer.value()->add_capture({i + 1}, {"[sparse]"}, files[i]).ok());
+    EXPECT_EQ(::lseek(files[i], 0, SEEK_CUR), 123) << "the program's place in the file is left alone";
+    ::close(files[i]);
+  }
+  ASSERT_TRUE(writer.value()->finish({}).ok());
+  EXPECT_EQ(query(folder.path("a.detrec"), "SELECT count(*), count(DISTINCT hash), sum(size) FROM file"),
+            (std::vector<std::string>{"4|4|" + std::to_string(3 * kSize + kGiB / 64)}))
+      << "the third is as the first";
+
+  auto reader = TraceReader::open(folder.path("a.detrec"));
+  ASSERT_TRUE(reader.ok());
+  const int fd = ::memfd_create("restored", MFD_CLOEXEC);
+  const auto capture = reader.value()->capture({2});
+  ASSERT_TRUE(capture.ok());
+  EXPECT_EQ(capture.value().info.size, static_cast<std::uint64_t>(kSize));
+  ASSERT_TRUE(reader.value()->copy_capture(capture.value(), fd, 0).ok());
+  char bytes[8];
+  for (const off_t place : {off_t{4096}, 1000 * kGiB}) {
+    ASSERT_EQ(::pread(fd, bytes, sizeof bytes, place - 2), 8);
+    EXPECT_EQ(std::string_view(bytes, 8), std::string_view("\0\0data\0\0", 8));
+  }
+  ::close(fd);
+  const auto small = reader.value()->capture({5});
+  ASSERT_TRUE(small.ok());
+  const auto content = reader.value()->read_capture(small.value(), 100u << 20);
+  ASSERT_TRUE(content.ok());
+  EXPECT_EQ(content.value(), std::vector<std::byte>(kGiB / 64));
+}
+
 TEST(Captures, AnUnchangedProgramIsNotReadAgain) {
   const TraceFolder folder;
   const auto path = folder.path("program");
