@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <csignal>
 
 #include "frontend/complain.h"
 #include "frontend/trace_command.h"
@@ -28,6 +29,7 @@ Result<IndexOptions> IndexCommand::finish() { return options_; }
 int execute(const IndexOptions& options) {
   const auto trace = trace_or_newest(options.trace);
   if (!trace) return complain(trace.error());
+  std::signal(SIGXFSZ, SIG_IGN);  // too large a file is an error of the write, with a message
   const auto counts = storage::index_trace(trace.value());
   if (!counts) return complain(counts.error());
   return print(fmt::format("{}: {} system calls, {} descriptors\n", trace.value(), counts.value().syscalls,

@@ -1,5 +1,6 @@
 #include "frontend/launch/launch_page.h"
 
+#include <fmt/format.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -27,6 +28,18 @@ constexpr std::uint64_t kRingOffset =
     (sizeof(wire::Launch) + wire::kChannelPage - 1) / wire::kChannelPage * wire::kChannelPage;
 constexpr std::uint64_t kRingBytes = 16u << 20;
 constexpr std::uint64_t kDebugRingBytes = 1u << 20;  // of each checkpoint
+
+/// What to do about a memory file that cannot have so many bytes.
+Error size_error(std::uint64_t bytes) {
+  if (errno != EFBIG) return {kExitOwnFailure, std::strerror(errno), "ftruncate"};
+  constexpr std::uint64_t kMiB = 1 << 20;
+  return {
+      kExitOwnFailure,
+      fmt::format("the limit on file sizes (ulimit -f) is too low and cannot be raised: detrec needs {} MiB, "
+                  "and a recording the size of its trace; try ulimit -f unlimited",
+                  (bytes + kMiB - 1) / kMiB),
+      {}};
+}
 
 Error launch_error(const char* what) { return Error{kExitOwnFailure, std::strerror(errno), what}; }
 
@@ -69,7 +82,7 @@ Result<LaunchPage> LaunchPage::make(const EngineImage& engine, std::uint64_t byt
   if (!low.valid()) return launch_error("memfd_create");
   Descriptor descriptor = move_to_high_number(std::move(low));
   if (!descriptor.valid()) return launch_error("the launch page's descriptor");
-  if (!grow_despite_limit(descriptor.number(), static_cast<off_t>(bytes))) return launch_error("ftruncate");
+  if (!grow_despite_limit(descriptor.number(), static_cast<off_t>(bytes))) return size_error(bytes);
   void* memory =
       mmap(nullptr, sizeof(wire::Launch), PROT_READ | PROT_WRITE, MAP_SHARED, descriptor.number(), 0);
   if (memory == MAP_FAILED) return launch_error("mmap");
