@@ -205,11 +205,12 @@ int execute(const RecordOptions& options) {
                           trace});
   }
   if (damage) return complain(Error{kExitOwnFailure, *damage, trace});
-  if (page.value().get().phase == wire::LaunchPhase::kFailed) {
+  if (result.events == 0) {  // the program was not started
     std::error_code ignored;
-    if (result.events == 0) std::filesystem::remove(trace, ignored);
+    std::filesystem::remove(trace, ignored);
     return outcome.exit_status;
   }
+  if (page.value().get().phase == wire::LaunchPhase::kFailed) return outcome.exit_status;
   if (!options.quiet) print_summary(trace, result);
   return outcome.exit_status;
 }

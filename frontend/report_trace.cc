@@ -41,9 +41,17 @@ std::string duration_text(const storage::RecordingTable& recording) {
 
 std::string end_text(const TraceSummary& summary) {
   const auto& recording = summary.recording;
+  if (!recording.complete() && summary.used_by != 0)
+    return fmt::format("not yet: being recorded, or cut off and open in another process (process {})",
+                       summary.used_by);
   if (!recording.complete())
     return "cut off (the recorder was ended or could not write); readable to the last event";
   return fmt::format("{}, status {}", safe(recording.text("end_reason")), recording.number("exit_status"));
+}
+
+std::string_view state_text(const TraceSummary& summary) {
+  if (summary.recording.complete()) return "complete";
+  return summary.used_by != 0 ? "open" : "cut off";
 }
 
 std::string line(std::string_view name, std::string_view value) {
@@ -79,6 +87,7 @@ TraceSummary summarize_trace(const std::string& path, bool with_statistics) {
   std::error_code ignored;
   const auto size = std::filesystem::file_size(path, ignored);
   if (!ignored) summary.file_bytes = size;
+  summary.used_by = storage::process_using(path);
   const auto reader = storage::TraceReader::open(path);
   if (!reader) {
     summary.error = to_string(reader.error());
@@ -133,8 +142,7 @@ std::string format_list_line(const TraceSummary& summary) {
     return fmt::format("{:<19}  {:>10}  {:>12}  {:<9}  {}\n", "-", size, "-", "damaged", summary.error);
   return fmt::format("{:<19}  {:>10}  {:>12}  {:<9}  {}: {}\n",
                      time_text(summary.recording.number("started_ns")), size, summary.last_event,
-                     summary.recording.complete() ? "complete" : "cut off", safe(summary.path),
-                     command_text(summary.recording));
+                     state_text(summary), safe(summary.path), command_text(summary.recording));
 }
 
 std::string format_json(const TraceSummary& summary) {
@@ -142,6 +150,7 @@ std::string format_json(const TraceSummary& summary) {
   Json json = {{"path", summary.path}, {"file_bytes", summary.file_bytes}};
   if (!summary.error.empty()) json["error"] = summary.error;
   json["complete"] = summary.recording.complete();
+  if (summary.used_by != 0) json["used_by"] = summary.used_by;
   json["command"] = summary.recording.command();
   json["first_event"] = summary.first_event;
   json["last_event"] = summary.last_event;

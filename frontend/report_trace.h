@@ -12,6 +12,8 @@ namespace detrec::frontend {
 struct TraceSummary {
   std::string path;
   std::uint64_t file_bytes = 0;
+  std::int32_t used_by =
+      0;              ///< a process that has it open: its recorder, or somebody who looks at it; 0: none
   std::string error;  ///< why it could not be read; then the rest is empty
   storage::RecordingTable recording;
   std::uint64_t first_event = 0, last_event = 0;
