@@ -50,6 +50,29 @@ class TraceCommands : public ::testing::Test {
   TraceFolder folder_;
 };
 
+TEST_F(TraceCommands, AnOpenTraceIsToldFromOneThatWasCutOff) {
+  const auto state = [&] { return detrec("info live-1.detrec | grep ^ended").text; };
+  {
+    auto writer =
+        storage::TraceWriter::create(folder_.path("live-1.detrec"), storage::testing::sample_info());
+    ASSERT_TRUE(writer.ok());
+    ASSERT_TRUE(writer.value()->flush().ok());
+    const event::RecordBuffer records = storage::testing::sample_run();
+    storage::testing::add_all(*writer.value(), records.bytes());
+    ASSERT_TRUE(writer.value()->flush().ok());
+    EXPECT_NE(state().find("being recorded"), std::string::npos) << state();
+    EXPECT_NE(detrec("ls | grep live-1").text.find(" open "), std::string::npos);
+  }
+  EXPECT_NE(state().find("cut off (the recorder was ended"), std::string::npos) << state();
+  EXPECT_NE(detrec("ls | grep live-1").text.find(" cut off "), std::string::npos);
+}
+
+TEST_F(TraceCommands, AnIndexThatGrowsTooLargeEndsWithAMessage) {
+  const auto limited = detrec("info >/dev/null; ulimit -f 1; " DETREC_PATH " index new-1.detrec");
+  EXPECT_EQ(limited.status, 125);
+  EXPECT_NE(limited.text.find("detrec: new-1.detrec"), std::string::npos) << limited.text;
+}
+
 TEST_F(TraceCommands, InfoOfTheNewestOrTheNamed) {
   const auto newest = detrec("info");
   EXPECT_EQ(newest.status, 0);
