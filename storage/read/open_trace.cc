@@ -9,20 +9,10 @@
 #include <cstring>
 
 #include "storage/schema.h"
+#include "storage/sqlite_header.h"
 
 namespace detrec::storage {
 namespace {
-
-// Of an SQLite file's first page: https://www.sqlite.org/fileformat2.html#the_database_header
-constexpr std::size_t kHeaderBytes = 100;
-constexpr std::string_view kMagic("SQLite format 3\0", 16);
-constexpr std::size_t kPageSizeAt = 16, kChangeAt = 24, kPagesAt = 28, kValidForAt = 92;
-
-std::uint32_t big_endian(std::span<const unsigned char> bytes) {
-  std::uint32_t value = 0;
-  for (const unsigned char byte : bytes) value = value << 8 | byte;
-  return value;
-}
 
 bool has_journal(const std::filesystem::path& path) {
   struct stat status;
@@ -35,7 +25,7 @@ Status check_file(const std::filesystem::path& path) {
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) return Error{errno == ENOENT ? ErrorCode::kNotFound : ErrorCode::kIo, std::strerror(errno), {}};
   struct stat status {};
-  std::array<unsigned char, kHeaderBytes> header{};
+  std::array<unsigned char, sqlite_header::kBytes> header{};
   const bool readable = ::fstat(fd, &status) == 0;
   const ssize_t size = ::pread(fd, header.data(), header.size(), 0);
   const int code = errno;
@@ -47,15 +37,16 @@ Status check_file(const std::filesystem::path& path) {
     if (has_journal(path)) return Done{};
     return Error{ErrorCode::kInvalid, "it is empty", {}};
   }
-  if (size < static_cast<ssize_t>(kHeaderBytes) ||
-      std::memcmp(header.data(), kMagic.data(), kMagic.size()) != 0)
+  if (!sqlite_header::is_header(std::span(header).first(static_cast<std::size_t>(size))))
     return Error{ErrorCode::kInvalid, "it is not a trace", {}};
-  const auto field = [&](std::size_t at) { return big_endian(std::span(header).subspan(at, 4)); };
-  std::uint64_t page = big_endian(std::span(header).subspan(kPageSizeAt, 2));
+  const auto field = [&](std::size_t at) {
+    return sqlite_header::big_endian(std::span(header).subspan(at, 4));
+  };
+  std::uint64_t page = sqlite_header::big_endian(std::span(header).subspan(sqlite_header::kPageSizeAt, 2));
   if (page == 1) page = 65536;
-  const bool count_valid = field(kChangeAt) == field(kValidForAt);
+  const bool count_valid = field(sqlite_header::kChangeAt) == field(sqlite_header::kValidForAt);
   if (!has_journal(path) && count_valid &&
-      static_cast<std::uint64_t>(status.st_size) < field(kPagesAt) * page)
+      static_cast<std::uint64_t>(status.st_size) < field(sqlite_header::kPagesAt) * page)
     return Error{ErrorCode::kInvalid, "it is cut off: its end is missing", {}};
   return Done{};
 }

@@ -7,16 +7,13 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <string_view>
+#include <span>
 
+#include "storage/sqlite_header.h"
 #include "storage/trace_info.h"
 
 namespace detrec::storage {
 namespace {
-
-// Of an SQLite file's first page: https://www.sqlite.org/fileformat2.html#the_database_header
-constexpr std::string_view kMagic("SQLite format 3\0", 16);
-constexpr std::size_t kApplicationIdAt = 68, kHeaderBytes = 100;
 
 event::Error io_error(int code, const std::filesystem::path& path) {
   return event::Error{event::ErrorCode::kIo, std::strerror(code), path.string()};
@@ -25,14 +22,13 @@ event::Error io_error(int code, const std::filesystem::path& path) {
 bool has_trace_header(const std::filesystem::path& path) {
   const int fd = ::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   if (fd < 0) return false;
-  std::array<char, kHeaderBytes> header = {};
+  std::array<unsigned char, sqlite_header::kBytes> header = {};
   const ssize_t got = ::read(fd, header.data(), header.size());
   ::close(fd);
-  if (got != static_cast<ssize_t>(header.size())) return false;
-  if (std::string_view(header.data(), kMagic.size()) != kMagic) return false;
-  std::uint32_t id = 0;
-  for (std::size_t i = 0; i < sizeof id; ++i)
-    id = id << 8 | static_cast<unsigned char>(header[kApplicationIdAt + i]);
+  if (got < 0 || !sqlite_header::is_header(std::span(header).first(static_cast<std::size_t>(got))))
+    return false;
+  const auto id = static_cast<std::int32_t>(
+      sqlite_header::big_endian(std::span(header).subspan(sqlite_header::kApplicationIdAt, 4)));
   // Of a recording that was cut off early, the mark may be in the journal still.
   return id == kApplicationId || (id == 0 && ::access((path.string() + "-wal").c_str(), F_OK) == 0);
 }
