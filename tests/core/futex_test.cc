@@ -11,6 +11,13 @@ std::uint32_t wake(Rig& rig, int tid, const FutexKey& key, std::uint32_t n,
                    std::uint32_t mask = kFullFutexMask) {
   return rig.get<FutexAnswer>(rig.send(tid, FutexWake{key, n, mask})).woken;
 }
+/// Processes 21, 22 and 23, children of 3, wait at `key` in this order.
+void three_wait(Rig& rig, const FutexKey& key) {
+  for (const int t : {21, 22, 23}) {
+    rig.process(t, 3);
+    rig.wait_futex(t, key);
+  }
+}
 FutexStatus futex_status(Rig& rig, CallId call) { return rig.get<FutexAnswer>(call).status; }
 
 TEST(Futex, S_FUTEX_1_an_unknown_thread_is_interrupted) {
@@ -46,10 +53,7 @@ TEST(Futex, S_FUTEX_4_the_longest_waiting_are_woken) {
   Rig rig;
   rig.root(3);
   const FutexKey key = rig.key(0x1000);
-  for (const int t : {21, 22, 23}) {
-    rig.process(t, 3);
-    rig.wait_futex(t, key);
-  }
+  three_wait(rig, key);
   EXPECT_EQ(wake(rig, 3, key, 1), 1u);
   EXPECT_THAT(rig.queued(), ElementsAre(3, 21));
   EXPECT_EQ(wake(rig, 3, key, 2), 2u);
@@ -78,10 +82,7 @@ TEST(Futex, requeue_to_the_same_futex_counts_and_keeps_the_order) {
   Rig rig;
   rig.root(3);
   const FutexKey key = rig.key(0x1000);
-  for (const int t : {21, 22, 23}) {
-    rig.process(t, 3);
-    rig.wait_futex(t, key);
-  }
+  three_wait(rig, key);
   const FutexAnswer answer = rig.get<FutexAnswer>(rig.send(3, FutexRequeue{key, 0, key, 2}));
   EXPECT_EQ(answer.woken, 0u);
   EXPECT_EQ(answer.moved, 2u);
