@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <atomic>
 #include <bit>
 #include <utility>
@@ -229,13 +230,18 @@ bool TurnScheduler::take_left_turn(std::uint32_t word) {
 
 void TurnScheduler::take_reports() {
   if (load(board_.returned) == 0) return;
+  std::vector<std::pair<std::uint64_t, std::uint32_t>> reports;  // when, slot
   for (std::uint32_t i = 0; i < wire::kTurnSlots / 64; ++i) {
     if (load(board_.returned_bits[i]) == 0) continue;
     std::uint64_t bits = std::atomic_ref(board_.returned_bits[i]).exchange(0);
     std::atomic_ref(board_.returned).fetch_sub(static_cast<std::uint32_t>(std::popcount(bits)));
-    for (; bits != 0; bits &= bits - 1)
-      apply_report(i * 64 + static_cast<std::uint32_t>(std::countr_zero(bits)));
+    for (; bits != 0; bits &= bits - 1) {
+      const std::uint32_t slot = i * 64 + static_cast<std::uint32_t>(std::countr_zero(bits));
+      reports.emplace_back(board_.slots[slot].reported_at, slot);
+    }
   }
+  std::ranges::sort(reports);
+  for (const auto& [when, slot] : reports) apply_report(slot);
 }
 
 /// What comes too late, for a thread that has been woken meanwhile, means nothing.

@@ -75,6 +75,7 @@ struct ThreadSlot {
   SlotReport report;                  ///< set before the slot's bit
   std::uint32_t answered;             ///< futex: 1 when `answer` is there
   std::uint32_t answer;
+  std::uint64_t reported_at;  ///< of TurnBoard::reports, set before the slot's bit
 };
 
 /// How many threads wait at the futex `address`; 0: no entry.
@@ -93,6 +94,7 @@ struct TurnBoard {
   alignas(64) std::uint32_t turn;    ///< turn_word()
   std::uint32_t wanting;   ///< threads that could run if they had the turn; the holder not among them
   std::uint32_t returned;  ///< bits that are set
+  std::uint64_t reports;   ///< counts reports: who reports first is to run first
   alignas(64) std::uint64_t returned_bits[kTurnSlots / 64];
   TurnRequest requests[kTurnRequests];
   FutexCount

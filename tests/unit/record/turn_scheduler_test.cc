@@ -72,6 +72,7 @@ class TurnSchedulerTest : public testing::Test {
   }
   void report(std::uint32_t slot, SlotReport what) {
     board_->slots[slot].report = what;
+    board_->slots[slot].reported_at = board_->reports++;
     board_->returned_bits[slot / 64] |= std::uint64_t{1} << (slot % 64);
     ++board_->returned;
   }
@@ -130,6 +131,19 @@ TEST_F(TurnSchedulerTest, WhoIsOutsideHasNoTurnUntilItReports) {
   EXPECT_EQ(holder(), 1u);
   slice(1);
   EXPECT_EQ(holder(), 0u);
+}
+
+TEST_F(TurnSchedulerTest, WhoComesBackFirstRunsFirst) {
+  begin(3);
+  for (const std::uint32_t slot : {0u, 1u, 2u}) wait(slot);
+  ASSERT_EQ(holder(), 3u);
+  for (const std::uint32_t slot : {1u, 2u, 0u}) report(slot, SlotReport::kExpired);
+  std::vector<std::uint32_t> order;
+  for (std::uint32_t last = 3; order.size() < 4; last = order.back()) {
+    slice(last);
+    order.push_back(holder());
+  }
+  EXPECT_EQ(order, (std::vector<std::uint32_t>{1, 2, 0, 3}));
 }
 
 TEST_F(TurnSchedulerTest, IdleUntilSomebodyComesBack) {

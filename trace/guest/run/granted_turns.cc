@@ -137,6 +137,7 @@ bool take_back(const KernelThread& thread) {
 void report(const KernelThread& thread, wire::SlotReport what) {
   u32 slot = thread.turn_slot;
   slot_of(thread).report = what;
+  slot_of(thread).reported_at = __atomic_fetch_add(&board->reports, 1, __ATOMIC_RELAXED);
   __atomic_or_fetch(&board->returned_bits[slot / 64], u64{1} << (slot % 64), __ATOMIC_SEQ_CST);
   __atomic_add_fetch(&board->returned, 1, __ATOMIC_SEQ_CST);
   // While somebody holds the turn, the server has nothing to do about it.

@@ -16,8 +16,10 @@
 namespace detrec::guest::run {
 namespace {
 
-/// A thread that computes gives the others a turn after so many ticks (some milliseconds).
-constexpr u64 kTimeslice = 1'000'000;
+/// A thread that computes gives the others a turn after so many ticks (about a millisecond). Runtimes whose
+/// threads wait for one another with timeouts of some milliseconds live from being back before these are
+/// over: when all of them expire in one timeslice, a thread can be passed over for ever.
+constexpr u64 kTimeslice = 200'000;
 
 /// Replay: one that does not come to its next event is stopped so many ticks later. Few ticks at a time would
 /// make each of them an exit.
