@@ -49,6 +49,22 @@ def lines_of(path):
         return file.read()
 
 
+def wait_until(condition):
+    """At most some seconds, which a busy machine may need."""
+    deadline = time.monotonic() + 30
+    while not condition() and time.monotonic() < deadline:
+        time.sleep(0.01)
+
+
+def output_rows(trace):
+    """How much of the program's output has come to the file."""
+    try:
+        with contextlib.closing(sqlite3.connect(f"file:{trace}?mode=ro", uri=True)) as database:
+            return database.execute("SELECT count(*) FROM output").fetchone()[0]
+    except sqlite3.OperationalError:  # not there yet
+        return 0
+
+
 def is_gone(pid, seconds):
     """Whether the process ends within the time."""
     deadline = time.monotonic() + seconds
@@ -74,17 +90,17 @@ def run_and_kill(recorder, script, whom, after):
     with open(out, "wb") as stdout:
         process = subprocess.Popen(argv, cwd=folder, env=common.ENVIRONMENT, stdin=subprocess.DEVNULL, stdout=stdout,
                                    stderr=subprocess.PIPE)  # fmt: skip
-    deadline = time.monotonic() + 20
-    while not lines_of(out) and time.monotonic() < deadline:
-        time.sleep(0.01)
-    time.sleep(after)
+    wait_until(lambda: lines_of(out))
+    if after:
+        time.sleep(after)
+        wait_until(lambda: output_rows(trace))
     guest = guest_of(process.pid)
     os.kill(guest if whom == "guest" else process.pid, signal.SIGKILL)
     problems = []
-    if not is_gone(guest, 5):
+    if not is_gone(guest, 20):
         problems.append("the program survives")
         os.kill(guest, signal.SIGKILL)
-    process.communicate(timeout=20)
+    process.communicate(timeout=60)
     return problems, lines_of(out), process.returncode, trace
 
 
@@ -108,7 +124,7 @@ def ticks_add_up(recorder, trace):
 def check(recorder, script, whom, after):
     """Problems of one case."""
     problems, stdout, status, trace = run_and_kill(recorder, script, whom, after)
-    replayed = recorder.replay(trace, 30)
+    replayed = recorder.replay(trace, 60)
     if replayed.timed_out:
         problems.append("the replay hangs")
     if not stdout.startswith(replayed.stdout):

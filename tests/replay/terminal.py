@@ -134,9 +134,14 @@ class Test:
         t.send(b"ihello from vim\x1b")
         t.expect(b"vim")
         t.resize(40, 60)
-        time.sleep(0.3)
-        t.send(b":set columns?\r")
-        t.expect(rb"columns=60")
+        columns = 0
+        for _ in range(SECONDS):  # until it has noticed
+            t.send(b":set columns?\r")
+            columns = int(t.expect(rb"columns=(\d+)").group(1))
+            if columns == 60:
+                break
+            time.sleep(1)
+        assert columns == 60, columns
         t.send(b":wq\r")
         assert t.finish() == 0
         with open(os.path.join(self.folder, "file.txt")) as file:
