@@ -21,6 +21,7 @@
 #include "frontend/launch/program_path.h"
 #include "frontend/launch/supervisor.h"
 #include "frontend/report.h"
+#include "frontend/report_trace.h"
 #include "frontend/trace_files.h"
 #include "server/record/recorder.h"
 #include "server/record/turn_server.h"
@@ -89,18 +90,11 @@ event::Result<std::unique_ptr<storage::TraceWriter>> create_trace(const std::str
   return storage::TraceWriter::create(path, info, options);
 }
 
-std::string human_size(std::uintmax_t bytes) {
-  constexpr double kKi = 1024;
-  const auto size = static_cast<double>(bytes);
-  if (size < kKi * kKi) return fmt::format("{:.1f} KiB", size / kKi);
-  return fmt::format("{:.1f} MiB", size / kKi / kKi);
-}
-
 void print_summary(const std::string& trace, const server::RecordingResult& result) {
   std::error_code error;
   const auto size = std::filesystem::file_size(trace, error);
   std::fputs(fmt::format("detrec: {}: {} events, {}; to replay: detrec replay {}\n", trace, result.events,
-                         human_size(error ? 0 : size), trace)
+                         format_bytes(error ? 0 : size), trace)
                  .c_str(),
              stderr);
 }
