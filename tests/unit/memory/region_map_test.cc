@@ -101,6 +101,21 @@ TEST(RegionMap, AccountsBytes) {
   EXPECT_EQ(f.map.peak_bytes(), 7 * kPageSize);
 }
 
+TEST(RegionMap, KnowsWhichFilesAreSharedWritable) {
+  Fixture f;
+  Region shared = make_region(10, 20, 3, 9);
+  shared.shared = true;
+  f.map.insert(shared);
+  f.map.insert(make_region(30, 31, 3, 8));  // private
+  EXPECT_TRUE(f.map.may_share_writable(0, 9));
+  EXPECT_FALSE(f.map.may_share_writable(0, 8));
+  f.map.erase(page(12), page(13));  // two regions of it
+  f.map.update(page(10), page(12), [](Region& r) { r.prot = 1; });
+  EXPECT_TRUE(f.map.may_share_writable(0, 9));
+  f.map.update(page(13), page(20), [](Region& r) { r.prot = 1; });
+  EXPECT_FALSE(f.map.may_share_writable(0, 9));
+}
+
 TEST(RegionMap, AGuardGapIsKeptBelowWhatGrowsDown) {
   Fixture f;
   Region stack = make_region(1000, 1001, 3);

@@ -81,7 +81,7 @@ bool is_settled(u64 mtime_ns) {
 /// Stores through a mapping do not change the mtime each time.
 bool is_stored_to(u64 device, u64 inode) {
   const memory::RegionMap& map = memory::address_space().map;
-  if (map.shared_writable() == 0) return false;
+  if (!map.may_share_writable(device, inode)) return false;
   for (const memory::Region* m = map.at_or_after(0); m != nullptr; m = map.at_or_after(m->end)) {
     if (m->shared && m->inode == inode && m->device == device && (m->prot & PROT_WRITE) != 0) return true;
   }

@@ -36,7 +36,7 @@ int writable_aliases(GuestAddr page, GuestAddr* out, int max) {
   const RegionMap& map = address_space().map;
   if (map.shared_writable() == 0) return 0;
   const Region* own = map.find(page);
-  if (own == nullptr || !own->is_file()) return 0;
+  if (own == nullptr || !own->is_file() || !map.may_share_writable(own->device, own->inode)) return 0;
   u64 offset = own->file_offset + (page_down(page) - own->begin);
   int found = 0;
   for (const Region* m = map.at_or_after(0); m != nullptr && found < max; m = map.at_or_after(m->end)) {

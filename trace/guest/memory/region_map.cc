@@ -93,7 +93,9 @@ void RegionMap::account(const Region& r, int sign) {
   add(total_bytes_, r.bytes());
   peak_bytes_ = max(peak_bytes_, total_bytes_);
   if (r.is_data()) add(data_bytes_, r.bytes());
-  if (r.shared && (r.prot & 2) != 0 && r.is_file()) shared_writable_ += static_cast<u32>(sign);
+  if (!r.shared || (r.prot & 2) == 0 || !r.is_file()) return;
+  shared_writable_ += static_cast<u32>(sign);
+  shared_writable_of_[file_class(r.device, r.inode)] += static_cast<u32>(sign);
 }
 
 u32 RegionMap::allocate(const Region& region) {

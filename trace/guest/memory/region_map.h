@@ -101,6 +101,10 @@ class RegionMap {
   u64 data_bytes() const { return data_bytes_; }
   /// How many regions are shared, writable and of a file (or another object that can be mapped twice).
   u32 shared_writable() const { return shared_writable_; }
+  /// False when none of these is of this file; true does not say that one is.
+  bool may_share_writable(u64 device, u64 inode) const {
+    return shared_writable_ != 0 && shared_writable_of_[file_class(device, inode)] != 0;
+  }
 
  private:
   struct Halves {
@@ -134,6 +138,13 @@ class RegionMap {
   u64 peak_bytes_ = 0;
   u64 data_bytes_ = 0;
   u32 shared_writable_ = 0;
+  /// The same by a hash of the file: the translator asks for most pages of code whether they have an alias,
+  /// and a virtual machine has hundreds of regions.
+  static constexpr u32 kFileClasses = 64;
+  static u32 file_class(u64 device, u64 inode) {
+    return static_cast<u32>(((inode ^ device << 32) * 0x9e37'79b9'7f4a'7c15) >> 58);
+  }
+  u32 shared_writable_of_[kFileClasses] = {};
 };
 
 /// True when the kernel would show `a` and the region `b` right after it as one.
