@@ -18,10 +18,10 @@ namespace detrec::core {
 /// stops.
 enum class RunPolicy : std::uint8_t { kRun, kRecord, kReplay };
 
-/// One committed selection of the scheduler: the log of a recording (policy kRecord or kRun), input of
-/// kReplay.
+/// One committed selection of the scheduler, or the end of a wait on the host's clock: the log of a recording
+/// (policy kRecord or kRun), input of kReplay.
 struct Decision {
-  enum class Outcome : std::uint8_t { kGrant, kBackground, kRequeue, kPark, kPriority, kDefer, kAbandon };
+  enum class Outcome : std::uint8_t { kGrant, kBackground, kRequeue, kPark, kPriority, kDefer, kExpire };
   ThreadId tid;
   ResourceKind kind = ResourceKind::kYield;
   bool plain = false;  ///< a request without resource

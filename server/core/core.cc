@@ -14,6 +14,14 @@ CoreConfig checked(CoreConfig config) {
     if (const auto reason = config.replay_preemptions->invalid())
       fatal("invalid preemption record: {}", *reason);
   }
+  if (config.pct.depth != 0) {
+    // Its guarantee rests on priorities that nobody else sets, and on selection by them alone.
+    check(config.pct.depth <= PctConfig::kMaxDepth, "the depth of a PCT run is too large");
+    check(config.queue_policy == QueuePolicy::kRoundRobin, "PCT selects by priority");
+    check(!config.chaos.enabled && !config.chaos.race_targeted && !config.replay_preemptions &&
+              !config.replay_schedule,
+          "PCT, chaos and guided runs exclude each other");
+  }
   std::sort(config.stack_points.begin(), config.stack_points.end());
   return config;
 }

@@ -322,11 +322,15 @@ class Core {
   void drain();
   void apply_signal_notes();
   void apply_host_expiries();
+  bool wake_from_host(ThreadId tid);
   bool handle_due_event();
   void handle_timed(const TimedEvent& event);
   void harvest_external();
   void requeue_deferred();
+  bool external_work() const;
   StepResult handle_empty_queue();
+  void wake_decided();
+  bool diverges();
   std::optional<ThreadId> choose();
   Decided revalidate(ThreadId tid);
   Decided decide(ThreadId tid);
@@ -460,6 +464,7 @@ class Core {
   std::map<ThreadId, std::pair<ProcessId, WaitSpec>> child_waiters_;
   std::map<ThreadId, ProcessId> physical_waiters_;
   std::set<ThreadId> host_waits_;
+  std::set<ThreadId> expired_sleeps_;  ///< whose host wait is over: granted when selected
   std::set<ProcessId> physical_exits_;
   std::set<ProcessId> physical_reported_;
   std::map<ThreadId, VforkBarrier> barriers_;

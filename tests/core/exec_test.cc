@@ -253,6 +253,21 @@ TEST(Exec, S_EXEC_25_host_delays_change_nothing) {
   EXPECT_NE(exec_25(0, false, true), expected);  // control: a caller that has asked does not hold the loop
 }
 
+std::vector<int> sorted(std::vector<int> list) {
+  std::sort(list.begin(), list.end());
+  return list;
+}
+/// The threads whose blocked calls were refused, in that order.
+std::vector<int> died(Rig& rig, const std::vector<int>& threads, const std::vector<CallId>& calls) {
+  std::vector<int> out;
+  for (const CallId call : rig.order) {
+    const auto at = std::find(calls.begin(), calls.end(), call) - calls.begin();
+    if (at != static_cast<std::ptrdiff_t>(calls.size()) && rig.refused(call))
+      out.push_back(threads[static_cast<std::size_t>(at)]);
+  }
+  return out;
+}
+
 TEST(Exec, S_EXEC_26_siblings_die_at_the_commit_in_order) {
   const std::vector<std::vector<int>> orders17 = {{18, 19, 23}, {18, 23, 19}, {19, 18, 23},
                                                   {19, 23, 18}, {23, 18, 19}, {23, 19, 18}};
@@ -262,11 +277,15 @@ TEST(Exec, S_EXEC_26_siblings_die_at_the_commit_in_order) {
       for (std::size_t early = 0; early <= 3; ++early) {
         auto rig = fx_group();
         rig->send(caller, PrepareExec{P(17), AS(17), {}});
+        std::vector<CallId> blocked;  // in callback order; they end in the order of the deaths
+        for (const int t : order) blocked.push_back(rig->send(t, RequestResources{}));
         for (std::size_t i = 0; i < early; ++i) rig->send(order[i], rig->leaving(order[i], 17, 1));
         EXPECT_EQ(rig->core->live_threads(P(17)), Ts({17, 18, 19, 23}));
+        rig->order.clear();
         rig->send_as(17, AS(17, 1), again(17));
         EXPECT_EQ(rig->core->live_threads(P(17)), Ts({17}));
         EXPECT_FALSE(rig->core->is_tombstoned(T(17)));
+        EXPECT_EQ(died(*rig, order, blocked), sorted(order));
         for (std::size_t i = early; i < 3; ++i) {
           EXPECT_TRUE(rig->acknowledged(rig->send(order[i], rig->leaving(order[i], 17, 1))));
           EXPECT_EQ(rig->core->live_threads(P(17)), Ts({17}));
@@ -292,6 +311,8 @@ TEST(Exec, S_EXEC_27_marks_and_failed_attempts) {
     EXPECT_TRUE(rig->acknowledged(rig->send(17, PrepareExec{P(17), AS(17), {}})));
     EXPECT_TRUE(rig->refused(rig->send(17, PrepareExec{P(17), AS(17), {}})));
     TestCore& core = *rig->core;
+    std::vector<CallId> blocked;
+    for (const int t : {23, 18}) blocked.push_back(rig->send(t, RequestResources{}));
     for (const int t : swapped ? std::vector{23, 18} : std::vector{18, 23})
       EXPECT_TRUE(core.observe_sibling(P(17), T(t), AS(17)));
     EXPECT_FALSE(core.observe_sibling(P(17), T(17), AS(17)));
@@ -302,6 +323,8 @@ TEST(Exec, S_EXEC_27_marks_and_failed_attempts) {
     core.end_exec(P(17), T(17), AS(17, 1), false);  // EXEC-9
     EXPECT_TRUE(core.preparations_.contains(P(17)));
     core.end_exec(P(17), T(17), AS(17), false);
+    rig->collect();
+    EXPECT_EQ(died(*rig, {23, 18}, blocked), (std::vector{18, 23}));
     EXPECT_TRUE(core.is_tombstoned(T(18)));
     EXPECT_TRUE(core.is_tombstoned(T(23)));
     core.end_exec(P(17), T(17), AS(17), false);
@@ -543,6 +566,22 @@ TEST(Exec, EXEC_43_EXEC_45_EXEC_46_a_given_up_id_is_reopened_by_registration) {
   EXPECT_TRUE(rig->refused(rig->send_as(18, AS(17, 0), StartThread{})));
   EXPECT_TRUE(rig->refused(rig->send_as(18, AS(17, 0), AskGlobalTime{})));
   EXPECT_EQ(rig->core->clock(), granted);
+}
+
+TEST(Exec, EXEC_17_the_new_leader_inherits_no_time_out) {
+  auto rig = pair_of();
+  rig->wait_futex(17, rig->key(0x1000, 17), kFullFutexMask, E(100));
+  rig->core->clock_.add_extra(ns(100));
+  rig->core->charge_and_sample(false);
+  EXPECT_TRUE(rig->core->handle_due_event());  // timed out, not granted yet
+  rig->send(18, PrepareExec{P(17), AS(17), {}});
+  rig->clock[17] = ThreadClock();
+  const CallId reconnect = rig->send_as(17, AS(17, 1), again(17));
+  rig->clock[17].advance_to(*rig->time(reconnect));
+  rig->as[17] = AS(17, 1);
+  const CallId start = rig->send(17, StartThread{});
+  EXPECT_EQ(rig->step().thread, T(17));
+  EXPECT_EQ(rig->get<StartAnswer>(start).reply.kind, TurnReplyKind::kGo);
 }
 
 TEST(Exec, EXEC_44_a_wrong_vfork_registration_keeps_the_proof) {

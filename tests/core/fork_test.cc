@@ -358,6 +358,57 @@ TEST(Vfork, S_VFORK_5_the_registration_proof) {
   }
 }
 
+// VFORK-2: while a barrier stands, its blocked child makes the queue count as empty.
+struct BehindBarrier : Rig {
+  explicit BehindBarrier(CoreConfig config = cancelling()) : Rig(std::move(config)) {
+    root(3);
+    process(9, 3);
+    fill(9);
+    send(3, RequestResources{ResourceRequest::one(Resource::external(ResourceKind::kVforkBlock, {T(3), 7}))});
+    while (!core->external_.contains(T(3))) step();
+    as[5] = AS(3);
+    send(5,
+         RegisterVforkChild{T(5), T(3), 0, {CloneFlags::kVfork | CloneFlags::kVm}, kSigChld, std::nullopt});
+    send(5, StartThread{});
+    while (core->running() != T(5)) step();
+  }
+};
+
+TEST(Vfork, VFORK_2_TURN_22_a_blocked_child_s_operation_is_harvested_before_ready_threads) {
+  BehindBarrier rig;
+  rig.send(
+      5, RequestResources{ResourceRequest::one(Resource::external(ResourceKind::kExternalBlock, {T(5), 1}))});
+  EXPECT_EQ(rig.kind(), StepKind::kSkip);
+  EXPECT_EQ(rig.kind(), StepKind::kWaitExternal);
+  rig.send(
+      5, RequestResources{ResourceRequest::one(Resource::external(ResourceKind::kExternalDone, {T(5), 1}))});
+  const StepResult r = rig.step();
+  EXPECT_EQ(r.kind, StepKind::kGranted);
+  EXPECT_EQ(r.thread, T(5));
+}
+
+TEST(Vfork, VFORK_2_TURN_26_a_child_s_deferred_signal_comes_back_before_ready_threads) {
+  BehindBarrier rig;
+  rig.fill(5, Resource::inbound_signal(kSigChld));
+  EXPECT_EQ(rig.kind(), StepKind::kSkip);  // deferred: 9 is ready
+  const StepResult r = rig.step();
+  EXPECT_EQ(r.kind, StepKind::kGranted);
+  EXPECT_EQ(r.thread, T(5));
+}
+
+TEST(Vfork, TURN_41_a_child_that_waits_for_ever_is_a_deadlock) {
+  BehindBarrier rig;
+  rig.wait_futex(5, rig.key(0x1000, 3));
+  EXPECT_EQ(rig.kind(), StepKind::kTerminal);  // nobody else may run, and 3 waits for 5
+  EXPECT_EQ(rig->terminal_report()->status, 1);
+  EXPECT_THAT(rig->terminal_report()->text, HasSubstr("blocked: futex waiters, vfork parents"));
+  BehindBarrier dead;
+  dead.wait_futex(5, dead.key(0x1000, 3));
+  dead->kill_thread(T(5), AS(3));
+  EXPECT_NE(dead.kind(), StepKind::kTerminal);
+  EXPECT_EQ(dead.kind(), StepKind::kWaitExternal);  // the kernel lets the parent go
+}
+
 TEST(Vfork, S_VFORK_6_no_barrier_is_fatal) {
   Rig rig;
   rig.root(3);

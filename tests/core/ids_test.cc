@@ -52,6 +52,8 @@ TEST(Ids, S_ID_5_socket_cookies) {
   EXPECT_NE((OpenFileId{T(3), 8, true}).socket_cookie(), socket.socket_cookie());
   EXPECT_NE((OpenFileId{T(4), 7, true}).socket_cookie(), socket.socket_cookie());
   EXPECT_NE((OpenFileId{T(3), 7, false}), socket);
+  EXPECT_NE(FutexKey::open_file(socket, 0), FutexKey::open_file({T(3), 7, false}, 0));
+  EXPECT_DEATH(FutexKey::open_file({T(3), std::uint64_t{1} << 63 | 7, false}, 0), "63 bits");  // ID-13
 }
 
 TEST(Ids, S_ID_6_group_of_threads) {

@@ -50,9 +50,10 @@ struct World {
       EXPECT_TRUE(permitted.insert(permit.task.process.pid).second) << "two permits of one process";
     for (const Actor& a : actors) {
       const ThreadId t = T(a.tid);
-      const int outside = (c.futexes_.waiting(t) || c.timed_.thread_deadline(t) ? 1 : 0) +
-                          static_cast<int>(c.external_.count(t) + c.deferred_.count(t) +
-                                           c.child_waiters_.count(t) + c.physical_waiters_.count(t));
+      const bool waits = c.futexes_.waiting(t) || c.timed_.thread_deadline(t) || c.host_waits_.contains(t);
+      const int outside =
+          (waits ? 1 : 0) + static_cast<int>(c.external_.count(t) + c.deferred_.count(t) +
+                                             c.child_waiters_.count(t) + c.physical_waiters_.count(t));
       EXPECT_LE(outside + (c.queue_.contains(t) && !c.removals_.contains(t) ? 1 : 0), 1)
           << "thread " << a.tid << " is in two queues";
       if (c.is_tombstoned(t)) {
@@ -158,12 +159,16 @@ struct World {
     for (const auto& [k, v] : c.parked_)
       d += fmt::format("P{}.{}.{}", k.tid.value, static_cast<int>(v.phase), v.cycle);
     for (const auto& [k, v] : c.preparations_) d += fmt::format("X{}.{}", v.caller.value, v.observed.size());
-    for (const auto& [k, v] : c.barriers_) d += fmt::format("B{}", k.value);
+    for (const auto& [k, v] : c.barriers_)
+      d += fmt::format("B{}.{}", k.value, v.child.value_or(ThreadId{}).value);
+    for (const ThreadId t : c.external_done_) d += fmt::format("D{}", t.value);
+    for (const ThreadId t : c.expired_sleeps_) d += fmt::format("S{}", t.value);
     for (const auto& p : c.physical_exits_) d += fmt::format("E{}", p.value);
     d += fmt::format("i{}n{}c{}l{}m{}", c.intents_.size(), idle, c.last_charged_, c.progress_.selected,
                      c.progress_.maintained);
     for (const Actor& a : actors)
-      d += fmt::format("|{}{}{}{}{}", a.pc, a.waiting, a.holds_turn, a.ended, c.is_tombstoned(T(a.tid)));
+      d += fmt::format("|{}{}{}{}{}{}", a.pc, a.waiting, a.holds_turn, a.ended, a.absent,
+                       c.is_tombstoned(T(a.tid)));
     for (const HostEvent& e : events) d += fmt::format("h{}", e.budget);
     return d + extra;
   }
@@ -602,6 +607,112 @@ TEST(Model, exec_against_exit_group) {
   EXPECT_GE(e.states, 25u);
 }
 
+// --- vfork: the barrier against a sibling, the child's own waits, its death, a failed vfork ---
+
+std::unique_ptr<World> vfork_world() {
+  auto w = std::make_unique<World>(false, uncontrolled());
+  w->r().root(17);
+  w->r().thread(18, 17);
+  w->r().as[20] = AS(17);
+  Actor parent, sibling, child;
+  parent.tid = parent.process = sibling.process = 17;
+  sibling.tid = 18;
+  child.tid = child.process = 20;
+  child.absent = true;
+  parent.script = {ask(ResourceRequest::none()),
+                   [](World&, Actor& a) -> std::optional<Request> {
+                     a.absent = true;  // in the kernel, until the child is gone
+                     return RequestResources{
+                         ResourceRequest::one(Resource::external(ResourceKind::kVforkBlock, {T(17), 1}))};
+                   },
+                   [](World& world, Actor&) -> std::optional<Request> {
+                     const bool failed = world.memory["failed"] != 0;
+                     return RequestResources{ResourceRequest::one(Resource::external(
+                         failed ? ResourceKind::kVforkFailed : ResourceKind::kExternalDone, {T(17), 1}))};
+                   }};
+  sibling.script = {ask(ResourceRequest::none()), ask(ResourceRequest::none())};
+  child.script = {[](World& world, Actor&) -> std::optional<Request> {
+                    world.r().clock[20] = world.r().clock[17].child_copy();
+                    return RegisterVforkChild{T(20),    T(17), 0, {CloneFlags::kVfork | CloneFlags::kVm},
+                                              kSigChld, {}};
+                  },
+                  [](World&, Actor&) -> std::optional<Request> { return StartThread{}; },
+                  ask(Resource::external(ResourceKind::kExternalBlock, {T(20), 1})),
+                  ask(Resource::external(ResourceKind::kExternalDone, {T(20), 1})),
+                  ask(Resource::sleep_until(E(5'000'000)))};
+  w->actors = {parent, sibling, child};
+  const auto in_kernel = [](World& world) {
+    return world.actors[0].absent && world.core().external_.contains(T(17));
+  };
+  const auto unborn = [=](World& world) {
+    return in_kernel(world) && world.actors[2].absent && world.memory["failed"] == 0;
+  };
+  w->events.push_back({"born", unborn, [](World& world) { world.actors[2].absent = false; }, 1});
+  w->events.push_back({"fails", unborn,
+                       [](World& world) {
+                         world.memory["failed"] = 1;
+                         world.extra += "F";
+                         world.actors[0].absent = false;
+                       },
+                       1});
+  w->events.push_back({"goes on", [=](World& world) { return in_kernel(world) && world.actors[2].ended; },
+                       [](World& world) { world.actors[0].absent = false; }, 1});
+  w->events.push_back({"deadly", [](World& world) { return world.core().is_registered(T(20)); },
+                       [](World& world) {
+                         world.core().kill_thread(T(20), AS(17));
+                         world.actors[2].holds_turn = false;
+                       },
+                       1});
+  return w;
+}
+
+TEST(Model, vfork_against_a_sibling) {
+  std::size_t born = 0, failed = 0;
+  const Explored e = explore(vfork_world, [&](World& w) {
+    everybody_done(w);
+    EXPECT_TRUE(w.actors[0].ended) << "the parent never came back";
+    EXPECT_EQ(w.actors[2].ended, w.memory["failed"] == 0);
+    (w.actors[2].ended ? born : failed) += 1;
+  });
+  EXPECT_GT(e.states, 150u);
+  EXPECT_GT(born, 0u);
+  EXPECT_GT(failed, 0u);
+}
+
+// --- a recording: waits end by wake-ups and by reports of the host ---
+
+TEST(Model, recorded_waits_against_wake_and_host) {
+  const auto make = [] {
+    CoreConfig config = uncontrolled();
+    config.policy = RunPolicy::kRecord;
+    auto w = std::make_unique<World>(false, config);
+    w->r().root(17);
+    w->r().thread(18, 17), w->r().thread(19, 17);
+    const FutexKey key = w->r().key(0x10, 17);
+    Actor waiter, sleeper, waker;
+    waiter.tid = 17, sleeper.tid = 18, waker.tid = 19;
+    waiter.process = sleeper.process = waker.process = 17;
+    waiter.script = {[key](World&, Actor&) -> std::optional<Request> {
+                       return FutexWait{key, kFullFutexMask, E(600'000), 0};
+                     },
+                     ask(ResourceRequest::none())};
+    sleeper.script = {ask(Resource::sleep_until(E(700'000))), ask(ResourceRequest::none())};
+    waker.script = {ask(ResourceRequest::none()),
+                    [key](World&, Actor&) -> std::optional<Request> {
+                      return FutexWake{key, 1, kFullFutexMask};
+                    },
+                    ask(Resource::external(ResourceKind::kExternalBlock, {T(19), 1})),
+                    ask(Resource::external(ResourceKind::kExternalDone, {T(19), 1}))};
+    w->actors = {waiter, sleeper, waker};
+    for (const int t : {17, 18}) {
+      w->events.push_back({"expired", [t](World& world) { return world.core().host_waits_.contains(T(t)); },
+                           [t](World& world) { world.core().host_expired(T(t)); }, 1});
+    }
+    return w;
+  };
+  EXPECT_GT(explore(make, everybody_done).states, 100u);
+}
+
 // --- random walks ---
 
 struct Walk {
@@ -617,7 +728,11 @@ struct Walk {
     c.post_fork = static_cast<PostForkPolicy>(seed / 4 % 3);
     c.chaos.race_targeted = seed % 5 == 0;
     c.shuffle_futexes = seed % 3 == 0;
-    if (seed % 7 == 0) c.pct = {3, 200};
+    if (seed % 7 == 0) {
+      c.pct = {3, 200};
+      c.queue_policy = QueuePolicy::kRoundRobin;
+      c.chaos.race_targeted = false;
+    }
     return c;
   }
   void add(int tid) {

@@ -298,6 +298,12 @@ TEST(Park, S_PARK_17_the_first_eligible_recipient) {
   EXPECT_TRUE(rig->permits_.contains(T(101)));
   EXPECT_FALSE(rig->permits_.contains(T(100)));
   EXPECT_FALSE(rig->select_observations());
+  ControlRig back;  // PARK-26: the gate goes to the back of its band
+  back.second();
+  back.park(100, 100, E(1'000));
+  EXPECT_THAT(back.queued(), ElementsAre(100, 101));
+  EXPECT_TRUE(back->begin_observation(T(100)));
+  EXPECT_THAT(back.queued(), ElementsAre(101, 100));
 }
 
 TEST(Park, S_PARK_18_a_failed_query_is_the_process_s) {
@@ -506,6 +512,20 @@ TEST(Park, S_PARK_29_a_grant_ends_the_parked_request) {
   rig->clock_.add_extra(ns(5'000));
   while (rig.kind() != StepKind::kGranted) {
   }
+  EXPECT_TRUE(rig->parked_.empty());
+}
+
+TEST(Park, PARK_44_a_forced_unblock_ends_the_parked_request) {
+  PollRig rig(2);
+  EXPECT_EQ(rig.kind(), StepKind::kWaitControl);
+  const ObservationControl c = rig.get<ControlAnswer>(rig.call).control;
+  rig.control.names.clear();
+  rig.call = rig.send(100, ResumeParked{rig.resume_ticket(c)});
+  rig->apply_intents();
+  EXPECT_EQ(rig->parked_.size(), 1u);
+  rig.send(7, SignalPending{T(100), kSigUsr1, std::nullopt});
+  rig->drain();
+  EXPECT_TRUE(rig.request(100).is(ResourceKind::kPendingSignals));
   EXPECT_TRUE(rig->parked_.empty());
 }
 

@@ -95,7 +95,9 @@ class TestCore : public Core {
   using Core::effects_;
   using Core::eligible;
   using Core::end_exec;
+  using Core::expired_sleeps_;
   using Core::external_;
+  using Core::external_done_;
   using Core::failure_;
   using Core::fences_;
   using Core::fill_request;
@@ -109,6 +111,7 @@ class TestCore : public Core {
   using Core::handle_due_event;
   using Core::handle_empty_queue;
   using Core::harvest_external;
+  using Core::host_waits_;
   using Core::initial_priority;
   using Core::install_origin;
   using Core::intents_;

@@ -274,6 +274,9 @@ TEST(Sig, S_SIG_1_installing_the_control_object) {
   ScriptedControl control;
   Rig off(plain());
   EXPECT_EQ(off->install_control(&control).value(), Core::ControlMode::kUnchanged);
+  CoreConfig recording = controlled_mode();
+  recording.policy = RunPolicy::kRecord;
+  EXPECT_EQ(Rig(recording)->install_control(&control).value(), Core::ControlMode::kUnchanged);
   Rig on(controlled_mode());
   EXPECT_EQ(on->install_control(nullptr).error(), Errno{ENOSYS});
   EXPECT_EQ(on->install_control(&control).value(), Core::ControlMode::kToolControlled);
@@ -378,14 +381,23 @@ TEST(Sig, S_SIG_7_a_fence_wants_its_own_receipt) {
 }
 
 TEST(Sig, S_SIG_8_group_terminations_cover_one_generation) {
-  for (const bool consistent : {false, true}) {
+  enum class Flaw { kGeneration, kAddressSpace, kNone };
+  for (const Flaw flaw : {Flaw::kGeneration, Flaw::kAddressSpace, Flaw::kNone}) {
     Permitted rig;
     rig.second();
     rig.thread(102, 100);
     EXPECT_TRUE(rig->timers_.bind(T(102), P(100), AS(100), task(102, 100)));
-    if (!consistent) rig->accepted_[T(102)] = AS(100, 3);
+    if (flaw == Flaw::kGeneration)
+      const_cast<RealTimers::Binding*>(rig->timers_.live_binding(T(102)))->task.process.generation = 2;
+    const bool consistent = flaw == Flaw::kNone;
+    std::vector<CallId> blocked;
+    for (const int t : {102, 101, 100}) blocked.push_back(rig.send(t, RequestResources{}));
+    if (flaw == Flaw::kAddressSpace) rig->accepted_[T(102)] = AS(100, 3);
     const auto done = rig->consume_boundary(rig.ends(true));
+    rig.collect();
     EXPECT_EQ(done.ok(), consistent);
+    std::vector<CallId> ended(blocked.rbegin(), blocked.rend());  // 100, 101, 102
+    EXPECT_EQ(rig.order, consistent ? ended : std::vector<CallId>{});
     if (!consistent) {
       EXPECT_EQ(done.error(), Errno{EINVAL});
       EXPECT_EQ(rig->live_threads(P(100)), Ts({100, 101, 102}));
@@ -460,7 +472,10 @@ TEST(Sig, S_SIG_14_what_a_group_termination_changes) {
   rig->record(T(100))->owner.kind = OwnerKind::kReturningAfterCaught;
   const TurnNumber turn = rig->turn();
   const LogicalTime now = rig->clock().value();
+  const CallId late = rig.send(102, RequestResources{}), early = rig.send(101, RequestResources{});
   EXPECT_TRUE(rig->consume_boundary(rig.ends(true)));
+  rig.collect();
+  EXPECT_EQ(rig.order, (std::vector<CallId>{early, late}));
   EXPECT_TRUE(rig->permits_.empty());
   EXPECT_EQ(rig->last_receipts_.at(T(100)), rig.ends(true));
   EXPECT_TRUE(rig->parked_.empty());

@@ -107,6 +107,34 @@ TEST(Pct, two_preemptions_have_depth_three) {
   EXPECT_EQ(shown(1, 6, 300, make), 0);
 }
 
+TEST(Pct, the_bound_holds_among_more_threads) {
+  // Two of five threads race; n is 5 and k is 13, so a lost update shows in one of 65 runs at least.
+  const auto make = [](bool& bug) {
+    std::vector<Code> out = lost_update(bug);
+    const auto nop = [] {};
+    for (int i = 0; i < 3; ++i) out.push_back({nop, nop, nop});
+    return out;
+  };
+  EXPECT_GE(shown(2, 13, 4'000, make), 4'000 / (5 * 13) * 9 / 10);
+  EXPECT_EQ(shown(1, 13, 500, make), 0);
+}
+
+TEST(Pct, what_would_void_the_guarantee_is_refused) {
+  const auto with = [](auto change) {
+    CoreConfig c = pct(2, 10, 1);
+    change(c);
+    return c;
+  };
+  EXPECT_DEATH(Core{with([](CoreConfig& c) { c.queue_policy = QueuePolicy::kRandom; })}, "by priority");
+  EXPECT_DEATH(Core{with([](CoreConfig& c) { c.chaos.enabled = true; })}, "exclude each other");
+  EXPECT_DEATH(Core{with([](CoreConfig& c) { c.replay_schedule.emplace(); })}, "exclude each other");
+  EXPECT_DEATH(Core{with([](CoreConfig& c) { c.pct.depth = 1'001; })}, "too large");
+  Rig rig(with([](CoreConfig& c) { c.pct.depth = PctConfig::kMaxDepth; }));
+  rig.root(3);
+  rig->register_thread(T(4), T(3), P(3), {CloneFlags::kThread}, {}, 0, Priority{1}, AS(3));
+  EXPECT_NE(rig->queue_.persistent(T(4)), Priority{1});  // a supplied priority is not taken
+}
+
 TEST(Pct, priorities_are_a_permutation_and_points_are_below) {
   PctPlan plan({4, 100}, 9);
   std::set<std::uint32_t> seen;
@@ -249,6 +277,103 @@ TEST(Decisions, a_replay_stops_at_any_mismatch) {
     EXPECT_EQ(again.rig->terminal_report()->status, 125);
     EXPECT_THAT(again.rig->terminal_report()->text, HasSubstr("divergence"));
   }
+}
+
+TEST(Decisions, who_waits_for_the_host_is_woken_by_its_decision_alone) {
+  const auto sleeper = [](CoreConfig config, bool host_reports) {
+    auto rig = std::make_unique<Rig>(std::move(config));
+    rig->root(3);
+    const CallId call = rig->send(3, RequestResources{ResourceRequest::one(Resource::sleep_until(E(50)))});
+    for (int i = 0; i < 4 && rig->pending(call); ++i) {
+      if (rig->kind() == StepKind::kWaitExternal && host_reports) rig->core->host_expired(T(3));
+    }
+    EXPECT_FALSE(rig->pending(call));
+    return rig;
+  };
+  const auto recorded = sleeper(recording_policy(), true);
+  CoreConfig replay = cancelling();
+  replay.policy = RunPolicy::kReplay;
+  replay.decisions = recorded->core->decisions();
+  EXPECT_EQ(replay.decisions.size(), 3u);  // parked, expired, granted
+  sleeper(replay, false);
+}
+
+TEST(Decisions, a_wake_up_after_an_expiry_finds_the_same_waiter_again) {
+  const auto run = [](CoreConfig config) {
+    auto rig = std::make_unique<Rig>(std::move(config));
+    rig->root(3, 1);
+    for (const int t : {4, 5}) rig->thread(t, 3);
+    const CallId timed = rig->wait_futex(5, rig->key(1), kFullFutexMask, E(50));  // the longest-waiting
+    const CallId other = rig->wait_futex(4, rig->key(1));
+    rig->send(3, RequestResources{});
+    rig->core->host_expired(T(5));
+    EXPECT_EQ(rig->step().thread, T(3));  // it is more urgent than who timed out
+    EXPECT_EQ(rig->get<FutexAnswer>(rig->send(3, FutexWake{rig->key(1), 1, kFullFutexMask})).woken, 1u);
+    rig->send(3, rig->leaving(3, 3));
+    while (rig->kind() == StepKind::kGranted) {
+      const int t = rig->core->running()->value;
+      rig->send(t, rig->leaving(t, 3));
+    }
+    EXPECT_FALSE(rig->core->terminal_report()) << rig->core->terminal_report()->text;
+    EXPECT_EQ(rig->get<FutexAnswer>(timed).status, FutexStatus::kTimedOut);
+    EXPECT_EQ(rig->get<FutexAnswer>(other).status, FutexStatus::kWoken);
+    return rig;
+  };
+  const auto recorded = run(recording_policy());
+  CoreConfig replay = cancelling();
+  replay.policy = RunPolicy::kReplay;
+  replay.decisions = recorded->core->decisions();
+  run(replay);
+}
+
+TEST(Decisions, a_log_that_ends_while_all_wait_is_a_divergence) {
+  CoreConfig replay = cancelling();
+  replay.policy = RunPolicy::kReplay;
+  Decision park;
+  park.tid = T(3);
+  park.kind = ResourceKind::kSleepUntil;
+  park.outcome = Decision::Outcome::kPark;
+  replay.decisions = {park};
+  Rig rig(replay);
+  rig.root(3);
+  rig.send(3, RequestResources{ResourceRequest::one(Resource::sleep_until(E(50)))});
+  EXPECT_EQ(rig.kind(), StepKind::kSkip);
+  EXPECT_EQ(rig.kind(), StepKind::kTerminal);
+  EXPECT_EQ(rig->terminal_report()->status, 125);
+  EXPECT_THAT(rig->terminal_report()->text, HasSubstr("exhausted"));
+}
+
+TEST(Decisions, a_grant_without_its_expiry_is_a_divergence) {
+  CoreConfig replay = cancelling();
+  replay.policy = RunPolicy::kReplay;
+  Decision sleep;
+  sleep.tid = T(3);
+  sleep.kind = ResourceKind::kSleepUntil;
+  sleep.outcome = Decision::Outcome::kPark;
+  replay.decisions = {sleep, sleep};
+  Rig rig(replay);
+  rig.root(3);
+  rig.send(3, RequestResources{ResourceRequest::one(Resource::sleep_until(E(50)))});
+  EXPECT_EQ(rig.kind(), StepKind::kSkip);
+  rig->host_expired(T(3));  // not listened to
+  EXPECT_EQ(rig.kind(), StepKind::kTerminal);
+  EXPECT_THAT(rig->terminal_report()->text, HasSubstr("names thread 3, which cannot run"));
+}
+
+TEST(Decisions, a_log_that_ends_behind_a_vfork_barrier_is_a_divergence) {
+  CoreConfig replay = cancelling();
+  replay.policy = RunPolicy::kReplay;
+  Rig rig(replay);
+  rig.root(3);
+  rig.process(5, 3);
+  rig.fill(5);
+  rig->queue_.remove(T(3));
+  rig->external_[T(3)] = {T(3), 7};
+  rig->barriers_[T(3)].child = T(5);
+  EXPECT_EQ(rig.kind(), StepKind::kTerminal);
+  ASSERT_TRUE(rig->terminal_report());
+  EXPECT_EQ(rig->terminal_report()->status, 125);
+  EXPECT_THAT(rig->terminal_report()->text, HasSubstr("exhausted"));
 }
 
 }  // namespace

@@ -395,6 +395,16 @@ TEST(Timed, recordings_leave_waiting_to_the_host) {
   EXPECT_EQ(rig.step().thread, T(5));
   EXPECT_EQ(rig.get<FutexAnswer>(call).status, FutexStatus::kTimedOut);
   EXPECT_EQ(rig->clock().value(), E());  // no jump
+  rig.fill(5);
+  rig->host_expired(T(3));
+  const StepResult r = rig.step();
+  EXPECT_EQ(r.kind, StepKind::kGranted);
+  EXPECT_EQ(r.thread, T(3));
+  rig.fill(3, Resource::sleep_until(E(100)));  // another sleep is another wait
+  EXPECT_EQ(rig.step().thread, T(5));
+  rig.fill(5);
+  EXPECT_EQ(rig.kind(), StepKind::kSkip);
+  EXPECT_TRUE(rig->host_waits_.contains(T(3)));
 }
 
 }  // namespace

@@ -191,6 +191,24 @@ TEST(Turn, a_recording_lets_finished_operations_queue_up_with_the_others) {
   EXPECT_EQ(rig.step().thread, T(11));
 }
 
+TEST(Turn, a_recording_s_operation_inside_a_selection_window_waits_for_its_turn) {
+  CoreConfig config = cancelling();
+  config.policy = RunPolicy::kRecord;
+  Rig rig(config);
+  rig.root(11);
+  rig.process(17, 11);
+  rig->queue_.select_exact(T(17));
+  rig->progress_.selected = true;
+  rig.send(11, RequestResources{
+                   ResourceRequest::one(Resource::external(ResourceKind::kExternalBlock, {T(11), 1}))});
+  EXPECT_FALSE(rig->external_.contains(T(11)));
+  rig.fill(17);
+  EXPECT_EQ(rig.step().thread, T(17));
+  rig.fill(17);
+  EXPECT_EQ(rig.kind(), StepKind::kSkip);
+  EXPECT_TRUE(rig->external_.contains(T(11)));
+}
+
 TEST(Turn, S_TURN_12_finished_operations_precede_last_priority) {
   Rig rig;
   rig.root(11);
@@ -320,7 +338,9 @@ TEST(Turn, S_TURN_21_only_scheduler_requests_may_be_met_by_a_late_one) {
 }
 
 TEST(Turn, S_TURN_22_an_exhausted_epoch_is_an_overflow) {
-  Rig rig;
+  CoreConfig config = plain();
+  config.log_decisions = true;
+  Rig rig(config);
   rig.root(3);
   rig.fill(3);
   rig->record(T(3))->epoch = NonceCounter::kMax;
@@ -376,6 +396,8 @@ TEST(Turn, S_TURN_25_external_operations) {
   EXPECT_EQ(rig->external_[T(17)], (ExternalOpId{T(17), 5}));
   EXPECT_FALSE(rig->running());  // TURN-32
   rig.fill(17, Resource::external(ResourceKind::kExternalDone, {T(17), 5}));
+  rig->harvest_external();
+  EXPECT_EQ(rig.priority(17), 0);
   EXPECT_EQ(rig.kind(), StepKind::kGranted);
   rig.external(17, 5);
   rig.fill(17, block);

@@ -417,6 +417,30 @@ TEST(Cpu, CPU_4_the_survivor_of_an_exec_goes_on) {
   EXPECT_EQ(book.of(P(17)), (CpuTime{ns(37), ns(46)}));
 }
 
+TEST(Cpu, CPU_4_a_reloaded_image_counts_from_its_own_zero) {
+  for (const int caller : {17, 18}) {
+    auto rig = fx_one();
+    rig->thread(18, 17);
+    rig->as[18] = AS(17);
+    rig->clock[17].add_syscall(ns(100));
+    rig->send(17, AskGlobalTime{});
+    rig->clock[18] = rig->clock[17].child_copy();
+    rig->send(18, StartThread{});
+    rig->clock[18].add_syscall(ns(30));
+    rig->send(18, AskGlobalTime{});
+    rig->send(caller, PrepareExec{P(17), AS(17), {}});
+    rig->clock[17] = ThreadClock();
+    rig->as[17] = AS(17, 1);
+    const CallId reconnect = rig->send(17, RegisterChild{T(17), P(17), 0, {}, {}, std::nullopt});
+    rig->clock[17].advance_to(*rig->time(reconnect));
+    rig->send(17, StartThread{});
+    EXPECT_EQ(rig->core->cpu().of(P(17)), (CpuTime{{}, ns(130)})) << caller;
+    rig->clock[17].add_syscall(ns(7));
+    rig->send(17, AskGlobalTime{});
+    EXPECT_EQ(rig->core->cpu().of(P(17)), (CpuTime{{}, ns(137)})) << caller;
+  }
+}
+
 TEST(Cpu, CPU_1_messages_feed_the_record_without_history) {
   auto rig = fx_one();
   rig->clock[17].add_syscall(ns(100));

@@ -2,7 +2,16 @@
 
 #include <fmt/core.h>
 
+#include "server/core/base/check.h"
+
 namespace detrec::core {
+
+FutexKey FutexKey::open_file(OpenFileId file, std::uint64_t offset) {
+  constexpr std::uint64_t kSocket = std::uint64_t{1} << 63;
+  check(file.sequence < kSocket, "the sequence of an open file does not fit in 63 bits");
+  return {FutexKind::kOpenFile, static_cast<std::uint64_t>(file.creator.value),
+          file.sequence | (file.socket ? kSocket : 0), offset};
+}
 
 std::string to_string(AddressSpaceId as) { return fmt::format("({},{})", as.owner.value, as.exec_count); }
 

@@ -117,10 +117,8 @@ struct FutexKey {
   static constexpr FutexKey file(std::uint64_t device, std::uint64_t inode, std::uint64_t offset) {
     return {FutexKind::kFile, device, inode, offset};
   }
-  static constexpr FutexKey open_file(OpenFileId file, std::uint64_t offset) {
-    return {FutexKind::kOpenFile, static_cast<std::uint64_t>(file.creator.value),
-            file.sequence | (file.socket ? std::uint64_t{1} << 63 : 0), offset};
-  }
+  /// A sequence beyond 63 bits is fatal (ID-13): it would meet a socket's.
+  static FutexKey open_file(OpenFileId file, std::uint64_t offset);
   friend constexpr auto operator<=>(const FutexKey&, const FutexKey&) = default;
 };
 

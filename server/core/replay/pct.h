@@ -14,8 +14,9 @@
 namespace detrec::core {
 
 struct PctConfig {
-  std::uint32_t depth = 0;  ///< d; 0: off
-  std::uint64_t steps = 1;  ///< k, the expected number of turns
+  std::uint32_t depth = 0;                           ///< d; 0: off
+  std::uint64_t steps = 1;                           ///< k, the expected number of turns
+  static constexpr std::uint32_t kMaxDepth = 1'000;  ///< d - 1 priorities lie below all initial ones
 };
 
 class PctPlan {

@@ -50,6 +50,7 @@ void Core::reconnect(CallId id, const Message& m, const RegisterChild& r) {  // 
   const ThreadId leader = leader_of(process);
   const AddressSpaceId candidate = preparations_.at(process).as.after_exec(process);
   commit_exec(process, r.child_tid_address, r.priority);
+  cpu_.start(leader, {}, {});  // CPU-4: the new image's clock counts from its own zero
   std::optional<LogicalTime> time;
   if (clock_.contains(leader)) time = clock_.time_of(leader);
   replies_.push_back({id, m.sender, time, ReconnectAnswer{candidate}});

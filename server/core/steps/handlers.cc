@@ -184,7 +184,7 @@ void Core::on_resources(CallId id, const Message& m, const ResourceRequest& requ
   await_response(m.sender, call);
   // While recording a thread that goes outside is there already: its place in the queue must not keep it.
   if (config_.policy == RunPolicy::kRecord && request.is(ResourceKind::kExternalBlock) &&
-      queue_.select_exact(m.sender))
+      !queue_.selection_open() && queue_.select_exact(m.sender))
     decide(m.sender);
 }
 

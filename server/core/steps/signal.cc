@@ -8,7 +8,7 @@
 namespace detrec::core {
 
 System<Core::ControlMode> Core::install_control(SignalControl* control) {  // SIG-1
-  if (!config_.controlled) return ControlMode::kUnchanged;
+  if (!config_.controlled || config_.policy != RunPolicy::kRun) return ControlMode::kUnchanged;
   if (control_ != nullptr || started_) return Errno{EINVAL};
   if (control == nullptr) return Errno{ENOSYS};
   control_ = control;

@@ -107,6 +107,7 @@ void Core::mark_registered(ThreadId tid, ProcessId process) {
     arena_.queue(row).registered = true;
     ++arena_.header().registered_count;
     arena_.turn(row) = TurnRecord{};
+    futexes_.set_timed_out(tid, false);  // of an earlier life in the same row
     renew_slots(tid);
   }
   live_[process].insert(tid);
@@ -124,6 +125,7 @@ Priority Core::initial_priority(ThreadId child, ThreadId parent, std::optional<P
                                 bool vfork) {
   if (supplied && !valid_priority(*supplied))
     fatal("initial priority {} of thread {} is out of range", supplied->value, child.value);
+  if (pct_) return pct_->initial();  // whatever is supplied: the plan alone ranks threads
   if (config_.replay_preemptions) {  // FORK-3
     const auto it = config_.replay_preemptions->threads.find(child);
     if (it == config_.replay_preemptions->threads.end()) {
@@ -139,7 +141,6 @@ Priority Core::initial_priority(ThreadId child, ThreadId parent, std::optional<P
   }
   if (supplied) return *supplied;
   if (config_.replay_schedule) return child.value <= kRootProcess.value ? kReplayForeground : kReplayDeferred;
-  if (pct_) return pct_->initial();
   if (vfork) {  // VFORK-4
     if (!config_.chaos.enabled) return kVforkChildPriority;
     const auto it = vfork_random_.find(parent);
@@ -208,6 +209,7 @@ bool Core::leave_pools(ThreadId tid) {
   was |= physical_waiters_.erase(tid) != 0;
   was |= host_waits_.erase(tid) != 0;
   was |= deferred_.erase(tid) != 0;
+  expired_sleeps_.erase(tid);
   return was;
 }
 
@@ -215,6 +217,7 @@ void Core::force_unblock(ThreadId tid, const ResourceRequest& request) {  // RUN
   leave_pools(tid);
   queue_.remove(tid);
   admissions_.erase(tid);
+  if (const TurnRecord* r = record(tid)) drop_parked_of_slot(r->request.id());  // its wait is over
   replace_request(tid, request);
   if (config_.chaos.race_targeted && fuzz_.next() % 2 == 0) {
     queue_.push_front(tid);

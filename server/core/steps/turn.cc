@@ -53,6 +53,7 @@ StepResult Core::step() {
     }
     harvest_external();
     requeue_deferred();
+    if (config_.policy == RunPolicy::kReplay) wake_decided();
     if (queue_.empty() || barrier_children_blocked()) {
       const StepResult result = handle_empty_queue();
       const bool observing = !failed() && progress_.jumped && select_observations();  // PARK-14: after a jump
@@ -142,17 +143,36 @@ void Core::drain() {  // TURN-35, TURN-36
 }
 
 void Core::host_expired(ThreadId tid) {
+  if (config_.policy == RunPolicy::kReplay) return;  // the log says when
   if (host_waits_.contains(tid)) host_expiries_.insert(tid);
   note_loop_wake();
 }
 
 void Core::apply_host_expiries() {
-  for (const ThreadId tid : host_expiries_) {
-    if (host_waits_.erase(tid) == 0) continue;
-    if (futexes_.remove(tid)) futexes_.set_timed_out(tid, true);
-    queue_.push_front(tid);
-  }
+  for (const ThreadId tid : host_expiries_) wake_from_host(tid);
   host_expiries_.clear();
+  if (config_.policy != RunPolicy::kReplay) return;
+  // An expiry has a place among the decisions: a wake-up after it finds the thread gone from its futex.
+  while (next_decision_ < config_.decisions.size()) {
+    const Decision& d = config_.decisions[next_decision_];
+    if (d.outcome != Decision::Outcome::kExpire || !wake_from_host(d.tid)) return;
+    ++next_decision_;
+  }
+}
+
+bool Core::wake_from_host(ThreadId tid) {
+  if (host_waits_.erase(tid) == 0) return false;
+  if (config_.log_decisions) {
+    const ResourceKind kind = record(tid)->request.value().request.items[0].kind;
+    decisions_.push_back({tid, kind, false, Decision::Outcome::kExpire});
+  }
+  if (futexes_.remove(tid)) {
+    futexes_.set_timed_out(tid, true);
+  } else {
+    expired_sleeps_.insert(tid);
+  }
+  queue_.push_front(tid);
+  return true;
 }
 
 void Core::apply_signal_notes() {  // SIG-21
@@ -202,7 +222,7 @@ bool Core::vfork_hold() {  // VFORK-2, VFORK-6
 
 bool Core::barrier_children_blocked() const {
   for (const auto& [parent, barrier] : barriers_) {
-    if (queue_.contains(*barrier.child)) return false;
+    if (!barrier.child || queue_.contains(*barrier.child)) return false;
   }
   return !barriers_.empty();
 }
@@ -266,7 +286,7 @@ void Core::harvest_external() {  // TURN-21, TURN-22
   if (external_done_.empty()) return;
   // While recording the host's time is the run's: who is back from outside takes its place behind the others.
   const bool recording = config_.policy == RunPolicy::kRecord;
-  if (!recording && !queue_.only_last_priority()) return;
+  if (!recording && !queue_.only_last_priority() && !barrier_children_blocked()) return;
   for (const ThreadId tid : std::exchange(external_done_, {})) {
     const auto it = external_.find(tid);
     const TurnRecord* r = record(tid);
@@ -283,12 +303,22 @@ void Core::harvest_external() {  // TURN-21, TURN-22
 }
 
 void Core::requeue_deferred() {  // TURN-26
-  if (deferred_.empty() || !queue_.only_last_priority()) return;
+  if (deferred_.empty() || (!queue_.only_last_priority() && !barrier_children_blocked())) return;
   for (const ThreadId tid : deferred_) {
     child_signal_ready_.insert(tid);
     queue_.push_eager(tid);
   }
   deferred_.clear();
+}
+
+// Whether an operation may end from outside. A vfork parent's ends with its child, which is blocked here.
+bool Core::external_work() const {
+  for (const auto& [tid, op] : external_) {
+    const auto barrier = barriers_.find(tid);
+    if (barrier == barriers_.end() || !barrier->second.child || !is_registered(*barrier->second.child))
+      return true;
+  }
+  return false;
 }
 
 StepResult Core::handle_empty_queue() {
@@ -301,7 +331,12 @@ StepResult Core::handle_empty_queue() {
     handle_due_event();
     return {StepKind::kSkip, {}};
   }
-  if (!external_.empty() || !host_waits_.empty()) return {StepKind::kWaitExternal, {}};  // TURN-23, TIMED-25
+  // A replay's host waits end by decisions alone.
+  const bool exhausted = next_decision_ >= config_.decisions.size();
+  if (config_.policy == RunPolicy::kReplay && !host_waits_.empty() && (external_.empty() || exhausted) &&
+      diverges())
+    return {StepKind::kTerminal, {}};
+  if (external_work() || !host_waits_.empty()) return {StepKind::kWaitExternal, {}};  // TURN-23, TIMED-25
   if (!admissions_.empty() || !removals_.empty()) return {StepKind::kSkip, {}};
   if (nothing_left()) return {StepKind::kFinished, {}};
   if (control_barrier()) return {StepKind::kWaitControl, {}};
@@ -314,45 +349,53 @@ StepResult Core::handle_empty_queue() {
   name(deadline.has_value(), "indefinite waiters");
   name(!child_waiters_.empty(), "child waiters");
   name(!physical_waiters_.empty(), "physical-exit waiters");
+  name(!external_.empty(), "vfork parents");
   terminal(fmt::format("deadlock: nothing can run; blocked: {}\n{}", blocked, state_text()), 1);
   return {StepKind::kTerminal, {}};
 }
 
+// The thread of the next decision comes back from outside, or from its deferral, when the log says so.
+void Core::wake_decided() {
+  if (next_decision_ >= config_.decisions.size()) return;
+  const ThreadId tid = config_.decisions[next_decision_].tid;
+  if (queue_.contains(tid)) return;
+  const TurnRecord* r = record(tid);
+  if (deferred_.erase(tid) != 0) {
+    child_signal_ready_.insert(tid);
+    queue_.push_eager(tid);
+  } else if (external_.contains(tid) && r != nullptr && r->request.filled()) {
+    external_.erase(tid);
+    queue_.push_eager(tid);
+  }
+}
+
+// True, with a terminal report, when the next decision cannot be followed any more.
+bool Core::diverges() {
+  if (next_decision_ >= config_.decisions.size()) {
+    terminal("divergence: the recorded decisions are exhausted\n" + state_text(), 125);
+    return true;
+  }
+  const ThreadId tid = config_.decisions[next_decision_].tid;
+  // A report of the host may still wake it, unless it waits for the log itself.
+  if (is_registered(tid) && queue_.empty() && !host_waits_.contains(tid)) return false;
+  if (queue_.contains(tid) || external_.contains(tid)) return false;
+  terminal(fmt::format("divergence: decision {} names thread {}, which cannot run\n{}", next_decision_,
+                       tid.value, state_text()),
+           125);
+  return true;
+}
+
 std::optional<ThreadId> Core::choose() {
+  const bool replay = config_.policy == RunPolicy::kReplay;
+  if (replay && diverges()) return std::nullopt;
   if (!barriers_.empty()) {  // VFORK-2: only the barriers' children, bypassing the policy
     for (const auto& [parent, barrier] : barriers_) {
       if (queue_.contains(*barrier.child)) return queue_.select_exact(*barrier.child);
     }
     return std::nullopt;
   }
-  if (config_.policy == RunPolicy::kReplay) {
-    if (next_decision_ >= config_.decisions.size()) {
-      terminal("divergence: the recorded decisions are exhausted\n" + state_text(), 125);
-      return std::nullopt;
-    }
-    const ThreadId tid = config_.decisions[next_decision_].tid;
-    if (!queue_.contains(tid)) {
-      const TurnRecord* r = record(tid);
-      if (external_.contains(tid) && r != nullptr && r->request.filled()) {
-        external_.erase(tid);
-        queue_.push_eager(tid);
-      } else if (external_.contains(tid)) {
-        return std::nullopt;  // its completion has yet to be fed in
-      } else if (host_waits_.contains(tid)) {
-        host_expiries_.insert(tid);
-        apply_host_expiries();
-      } else if (deferred_.erase(tid) != 0) {
-        child_signal_ready_.insert(tid);
-        queue_.push_eager(tid);
-      } else {
-        terminal(fmt::format("divergence: decision {} names thread {}, which cannot run\n{}", next_decision_,
-                             tid.value, state_text()),
-                 125);
-        return std::nullopt;
-      }
-    }
-    return queue_.select_exact(tid);
-  }
+  // Nothing: the completion of its external operation has yet to be fed in.
+  if (replay) return queue_.select_exact(config_.decisions[next_decision_].tid);
   auto chosen = queue_.select();
   if (pct_ && chosen && pct_step_ != turn_.value + 1) {
     pct_step_ = turn_.value + 1;
@@ -380,6 +423,7 @@ bool Core::log_decision(ThreadId tid, const ResourceRequest& request, Decision::
   const Decision d{tid, request.items[0].kind, request.count == 0, outcome};
   if (config_.log_decisions) decisions_.push_back(d);
   if (!replay) return true;
+  check(next_decision_ < config_.decisions.size(), "a decision beyond the log");
   const Decision& expected = config_.decisions[next_decision_];
   if (expected == d) {
     ++next_decision_;
@@ -418,7 +462,7 @@ Core::Decided Core::decide(ThreadId tid) {
   const Resource& resource = request.items[0];
   switch (resource.kind) {
     case ResourceKind::kSleepUntil:  // TURN-19
-      if (config_.policy == RunPolicy::kRun ? resource.time <= committed_ : false)
+      if (config_.policy == RunPolicy::kRun ? resource.time <= committed_ : expired_sleeps_.erase(tid) != 0)
         return grant(tid, false, false, !request.bootstrap);
       if (!leave_queue(Decision::Outcome::kPark)) return Decided::kFailed;
       if (config_.policy == RunPolicy::kRun) {
