@@ -206,7 +206,7 @@ TEST(Child, S_CHILD_13_nothing_to_reap) {
 }
 
 TEST(Child, S_CHILD_14_events_that_do_not_fit) {
-  const auto with = [](int error, bool finished, auto change) {
+  const auto with = [](int error, const char* what, bool finished, auto change) {
     ExitRig rig;
     if (finished) {
       rig.exited();
@@ -221,13 +221,14 @@ TEST(Child, S_CHILD_14_events_that_do_not_fit) {
     EXPECT_EQ(result.error.value, error);
     EXPECT_TRUE(rig.control.published.empty());
     EXPECT_TRUE(rig->failed());
+    EXPECT_THAT(rig->failure()->phase, HasSubstr(what));
   };
   using Event = std::optional<ChildExitCompletion>;
-  with(EINVAL, false, [](Event&) {});
-  with(EINVAL, true, [](Event& e) { e->child.generation = 9; });
-  with(EINVAL, true, [](Event& e) { e->parent.generation = 9; });
-  with(EINVAL, true, [](Event& e) { e->status = kOther; });
-  with(ENOSYS, true, [](Event& e) { e.reset(); });
+  with(EINVAL, "Phase", false, [](Event&) {});
+  with(EINVAL, "Identity", true, [](Event& e) { e->child.generation = 9; });
+  with(EINVAL, "Identity", true, [](Event& e) { e->parent.generation = 9; });
+  with(EINVAL, "Identity", true, [](Event& e) { e->status = kOther; });
+  with(ENOSYS, "Unsupported", true, [](Event& e) { e.reset(); });
   EXPECT_EQ(ProtocolFailure::overflow().as_errno(), Errno{EOVERFLOW});  // CHILD-28
 }
 
@@ -438,25 +439,30 @@ TEST(Retire, S_RETIRE_2_after_a_publication) {
   publish(failed);
   failed->failure_.reset();  // look behind the failed run
   EXPECT_EQ(failed->consume_retirement({kChild, kS}).error(), Errno{EINVAL});
+  EXPECT_THAT(failed->failure()->phase, HasSubstr("Phase"));
 }
 
 TEST(Retire, S_RETIRE_3_without_terminal_record) {
-  const auto with = [](bool good, auto change, ProcessKey key = kChild) {
+  const auto with = [](const char* flaw, auto change, ProcessKey key = kChild) {
     ExitRig rig;
     change(rig);
     const std::uint64_t wakes = rig->loop_wakes_;
+    const bool good = flaw == nullptr;
     EXPECT_EQ(rig->consume_retirement({key, kS}).ok(), good);
+    if (!good) {
+      EXPECT_THAT(rig->failure()->phase, HasSubstr(flaw));
+    }
     if (good) {
       EXPECT_EQ(rig->loop_wakes_, wakes);
       EXPECT_TRUE(rig->is_registered(T(100)));
       EXPECT_TRUE(rig->consume_retirement({key, kS}));
     }
   };
-  with(true, [](ExitRig&) {});
-  with(false, [](ExitRig& r) { r->permits_[T(100)] = {task(100, 100), 1, {}}; });
-  with(false, [](ExitRig& r) { r->fences_[T(100)] = {{}, P(100), AS(100), false}; });
-  with(false, [](ExitRig& r) { r->reservations_[kChild] = {}; });
-  with(false, [](ExitRig&) {}, {P(100), 2});
+  with(nullptr, [](ExitRig&) {});
+  with("Phase", [](ExitRig& r) { r->permits_[T(100)] = {task(100, 100), 1, {}}; });
+  with("Phase", [](ExitRig& r) { r->fences_[T(100)] = {{}, P(100), AS(100), false}; });
+  with("Phase", [](ExitRig& r) { r->reservations_[kChild] = {}; });
+  with("Identity", [](ExitRig&) {}, {P(100), 2});
 }
 
 TEST(Retire, S_RETIRE_4_without_authority_receipts_do_nothing) {

@@ -19,7 +19,7 @@ ScheduleEvent other(int tid) { return ev(tid, Operation::other()); }
 ScheduleEvent ticks(int tid, std::uint64_t n) { return ev(tid, Operation::ticks(), n); }
 ScheduleEvent pre(int tid, int nr) { return ev(tid, Operation::syscall(nr, SyscallPhase::kPre)); }
 ScheduleEvent post(int tid, int nr) { return ev(tid, Operation::syscall(nr, SyscallPhase::kPost)); }
-constexpr int kExecve = 59, kRead = 0;
+constexpr int kExecve = 59, kExit = 60, kRead = 0;
 using Switch = Replayer::Switch;
 using Match = Replayer::Match;
 Replayer replayer(std::vector<ScheduleEvent> list, ReplayStop stop = ReplayStop::kNever, bool end = false) {
@@ -68,7 +68,7 @@ TEST(Trace, S_TRACE_4_the_slice_before_another_thread_s_call) {
 }
 
 TEST(Trace, S_TRACE_5_immediate_switches) {
-  for (const ScheduleEvent& next : {pre(3, kExecve), post(3, kExecve)}) {
+  for (const ScheduleEvent& next : {pre(3, kExit), post(3, kExit)}) {
     Replayer r = replayer({other(5), next});
     const auto a = r.observe(other(5));
     EXPECT_EQ(a.change, Switch::kImmediate);
