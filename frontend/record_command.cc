@@ -117,6 +117,8 @@ RecordCommand::RecordCommand(CLI::App& parent) {
   record->add_flag("-q,--quiet", quiet_, "Do not print the line about the trace at the end");
   record->add_option("--slice", slice_, "Let another thread run every N ticks, up to M instructions later")
       ->type_name("N[+M]");
+  record->add_flag("--no-translation-cache", no_translation_cache_,
+                   "Keep no translated code, neither for later runs nor for other processes");
   // For the help text only: the guest's command is cut off before CLI11 sees it.
   record->add_option("PROGRAM", "Looked up in PATH unless it contains a slash")->type_name("");
   record->add_option("ARGUMENT", "Given to the program as they are")->type_name("...");
@@ -132,6 +134,7 @@ Result<RecordOptions> RecordCommand::finish(std::vector<std::string> guest_comma
   options.trace = trace_;
   options.quiet = quiet_;
   options.cpu = cpu_;
+  options.no_translation_cache = no_translation_cache_;
   if (!slice_.empty()) {
     const auto slice = parse_slice(slice_);
     if (!slice) return Error{slice.error().code, slice.error().message, "--slice"};
@@ -149,6 +152,7 @@ int execute(const RecordOptions& options) {
   if (!engine) return complain(engine.error());
   RunOptions run;
   run.slice = options.slice;
+  run.no_translation_cache = options.no_translation_cache;
   auto page = LaunchPage::create(run, engine.value(), wire::ChannelMode::kRecord);
   if (!page) return complain(page.error());
   if (!host_has(options.cpu))
@@ -181,6 +185,7 @@ int execute(const RecordOptions& options) {
       run_engine(engine.value(), page.value(), program.value(), options.guest_command, attachments);
   if (!wait_status) return complain(wait_status.error());
   const auto damage = turns.value().finish();
+  page.value().keep_translations();
 
   const Outcome outcome = judge(page.value().get(), wait_status.value(), run);
   storage::RecordingSummary summary;

@@ -20,6 +20,7 @@ struct RecordOptions {
   bool quiet = false;
   std::string cpu = "host";  ///< "host", "x86-64-v2", "x86-64-v3" or "x86-64-v4"
   std::optional<Slice> slice;
+  bool no_translation_cache = false;
   std::vector<std::string> guest_command;  ///< the program and its arguments; never empty
 };
 
@@ -36,6 +37,7 @@ class RecordCommand {
   bool quiet_ = false;
   std::string cpu_ = "host";
   std::string slice_;
+  bool no_translation_cache_ = false;
 };
 
 /// Records the program and returns detrec's exit status. Writes to stderr only; stdout belongs to the guest.

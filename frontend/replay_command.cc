@@ -32,10 +32,13 @@ bool was_interrupted(int wait_status) {
   return signal == SIGINT || signal == SIGQUIT || signal == SIGTERM || signal == SIGHUP;
 }
 
-int replay_at_full_speed(const std::string& trace, storage::TraceReader& reader) {
+int replay_at_full_speed(const std::string& trace, storage::TraceReader& reader,
+                         const ReplayOptions& options) {
   const auto input = ReplayInput::open(reader);
   if (!input) return complain(input.error());
-  auto page = LaunchPage::create({}, input.value().engine, wire::ChannelMode::kReplay);
+  RunOptions run;
+  run.no_translation_cache = options.no_translation_cache;
+  auto page = LaunchPage::create(run, input.value().engine, wire::ChannelMode::kReplay);
   if (!page) return complain(page.error());
   wire::Launch& launch = page.value().get();
   input.value().describe(launch, reader);
@@ -78,6 +81,8 @@ ReplayCommand::ReplayCommand(CLI::App& parent) {
   replay->add_flag("-g,--gdb", options_.gdb, "Start gdb on it");
   replay->add_flag("--stdio", options_.stdio,
                    "Serve gdb on stdin and stdout: target remote | detrec replay --stdio TRACE");
+  replay->add_flag("--no-translation-cache", options_.no_translation_cache,
+                   "Use no translated code of earlier runs");
   replay->add_option("--port", options_.port, "Where to serve gdb; 0: any free port")->capture_default_str();
   replay->add_option("--listen", options_.listen, "The address to serve gdb on")->capture_default_str();
   add_trace_argument(*replay, options_.trace);
@@ -99,7 +104,7 @@ int execute(const ReplayOptions& options) {
   if (!trace) return complain(trace.error());
   const auto reader = storage::TraceReader::open(trace.value());
   if (!reader) return complain(reader.error());
-  return options.autopilot ? replay_at_full_speed(trace.value(), *reader.value())
+  return options.autopilot ? replay_at_full_speed(trace.value(), *reader.value(), options)
                            : serve_debugger(trace.value(), *reader.value(), options);
 }
 

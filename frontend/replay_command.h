@@ -20,6 +20,7 @@ struct ReplayOptions {
   bool stdio = false;  ///< serve gdb on stdin and stdout
   std::uint16_t port = 1234;
   std::string listen = "127.0.0.1";
+  bool no_translation_cache = false;
 };
 
 /// Declares the subcommand on `parent`; after a parse, finish() turns what CLI11 collected into options.

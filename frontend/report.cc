@@ -49,13 +49,24 @@ std::string format_stats(const wire::EngineStats& stats) {
     std::uint64_t value;
   };
   const Row rows[] = {
-      {"blocks translated", stats.blocks_translated}, {"instructions translated", stats.guest_instructions},
-      {"guest code bytes", stats.guest_bytes},        {"code cache bytes", stats.cache_bytes},
-      {"translation time, ns", stats.translate_ns},   {"pages invalidated", stats.invalidations},
-      {"exits: branch linked", stats.exits_link},     {"exits: indirect miss", stats.exits_indirect},
-      {"exits: tick budget", stats.exits_tick},       {"exits: system call", stats.exits_syscall},
-      {"exits: emulated", stats.exits_emulated},      {"faults", stats.faults},
-      {"signals delivered", stats.signals_delivered}, {"threads", stats.threads},
+      {"blocks translated", stats.blocks_translated},
+      {"instructions translated", stats.guest_instructions},
+      {"guest code bytes", stats.guest_bytes},
+      {"code cache bytes", stats.cache_bytes},
+      {"translation time, ns", stats.translate_ns},
+      {"blocks loaded", stats.blocks_loaded},
+      {"instructions loaded", stats.instructions_loaded},
+      {"loading time, ns", stats.load_ns},
+      {"blocks stored", stats.blocks_stored},
+      {"pages invalidated", stats.invalidations},
+      {"exits: branch linked", stats.exits_link},
+      {"exits: indirect miss", stats.exits_indirect},
+      {"exits: tick budget", stats.exits_tick},
+      {"exits: system call", stats.exits_syscall},
+      {"exits: emulated", stats.exits_emulated},
+      {"faults", stats.faults},
+      {"signals delivered", stats.signals_delivered},
+      {"threads", stats.threads},
   };
   static_assert(sizeof rows / sizeof rows[0] * sizeof(std::uint64_t) == sizeof stats,
                 "a counter is not printed");

@@ -32,6 +32,8 @@ RunCommand::RunCommand(CLI::App& parent) {
   run->add_option("--slice", slice_, "Leave the code cache every N ticks and up to M instructions later")
       ->type_name("N[+M]");
   run->add_flag("--stats", print_stats_, "Print the engine's counters, on stderr");
+  run->add_flag("--no-translation-cache", no_translation_cache_,
+                "Keep no translated code, neither for later runs nor for other processes");
   run->add_option("--translate-limit", translate_limit_)->group("");
   run->add_option("--trace-level", trace_level_)->group("");
   // For the help text only: the guest's command is cut off before CLI11 sees it.
@@ -46,6 +48,7 @@ Result<RunOptions> RunCommand::finish(std::vector<std::string> guest_command) {
   options.engine_only = engine_only_;
   options.print_ticks = print_ticks_;
   options.print_stats = print_stats_;
+  options.no_translation_cache = no_translation_cache_;
   if (!stop_at_.empty()) {
     const auto stop_at = parse_stop_point(stop_at_);
     if (!stop_at) return in_option("--stop-at", stop_at.error());
@@ -89,6 +92,7 @@ int execute(const RunOptions& options) {
   const auto wait_status = run_engine(engine.value(), page.value(), program.value(), options.guest_command);
   if (!wait_status) return complain(wait_status.error());
 
+  page.value().keep_translations();
   const Outcome outcome = judge(page.value().get(), wait_status.value(), options);
   std::fputs(outcome.text.c_str(), stderr);
   return outcome.exit_status;

@@ -22,8 +22,9 @@ struct RunOptions {
   bool print_stats = false;
   std::optional<StopPoint> stop_at;
   std::optional<Slice> slice;
-  std::uint64_t translate_limit = 0;       ///< blocks; 0: no limit
-  std::uint32_t trace_level = 0;           ///< 0..3
+  std::uint64_t translate_limit = 0;  ///< blocks; 0: no limit
+  std::uint32_t trace_level = 0;      ///< 0..3
+  bool no_translation_cache = false;
   std::vector<std::string> guest_command;  ///< the program and its arguments; never empty
 };
 
@@ -39,6 +40,7 @@ class RunCommand {
   bool engine_only_ = false;
   bool print_ticks_ = false;
   bool print_stats_ = false;
+  bool no_translation_cache_ = false;
   std::string stop_at_;
   std::string slice_;
   std::string translate_limit_;

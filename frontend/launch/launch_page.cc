@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "trace/wire/debug.h"
+#include "trace/wire/translations.h"
 #include "trace/wire/turns.h"
 #include "trace/wire/version.h"
 
@@ -71,7 +72,9 @@ LaunchPage::LaunchPage(Descriptor descriptor, wire::Launch* launch)
     : descriptor_(std::move(descriptor)), launch_(launch) {}
 
 LaunchPage::LaunchPage(LaunchPage&& other) noexcept
-    : descriptor_(std::move(other.descriptor_)), launch_(std::exchange(other.launch_, nullptr)) {}
+    : descriptor_(std::move(other.descriptor_)),
+      launch_(std::exchange(other.launch_, nullptr)),
+      cache_(std::move(other.cache_)) {}
 
 LaunchPage::~LaunchPage() {
   if (launch_ != nullptr) munmap(launch_, sizeof *launch_);
@@ -106,11 +109,17 @@ Result<LaunchPage> LaunchPage::create(const RunOptions& options, const EngineIma
   const bool records = mode == wire::ChannelMode::kRecord;
   constexpr std::uint64_t kRingEnd = kRingOffset + wire::kChannelPage + kRingBytes;
   constexpr std::uint64_t kContextEnd = kRingEnd + wire::kChannelPage;
-  auto page = make(engine, records    ? kContextEnd + sizeof(wire::TurnBoard)
-                           : has_ring ? kRingEnd
-                                      : kRingOffset);
+  const std::uint64_t end = records    ? kContextEnd + sizeof(wire::TurnBoard)
+                            : has_ring ? kRingEnd
+                                       : kRingOffset;
+  const std::uint64_t translations = (end + wire::kChannelPage - 1) / wire::kChannelPage * wire::kChannelPage;
+  const TranslationChoice kept = choose_translations(options.no_translation_cache);
+  auto page = make(engine, kept.in_run ? translations + wire::kTranslationStoreBytes : end);
   if (!page) return page;
   wire::Launch& launch = page.value().get();
+  launch.translations_offset = kept.in_run ? translations : 0;
+  page.value().cache_ = TranslationCache(kept.directory, engine.path());
+  page.value().cache_.announce(launch);
   launch.mode = mode;
   launch.ring_offset = has_ring ? kRingOffset : 0;
   launch.ring_bytes = has_ring ? kRingBytes : 0;

@@ -3,6 +3,7 @@
 
 #include "frontend/launch/descriptor.h"
 #include "frontend/launch/engine_image.h"
+#include "frontend/launch/translation_cache.h"
 #include "frontend/result.h"
 #include "frontend/run_command.h"
 #include "trace/wire/launch.h"
@@ -23,6 +24,10 @@ class LaunchPage {
   LaunchPage& operator=(LaunchPage&&) = delete;
   ~LaunchPage();
 
+  /// After the run of a program: what it has translated is kept for later ones. Not after a replay, whose
+  /// code comes with the trace and is nobody's word.
+  void keep_translations() const { cache_.take_over(descriptor(), get()); }
+
   int descriptor() const { return descriptor_.number(); }
   wire::Launch& get() { return *launch_; }
   const wire::Launch& get() const { return *launch_; }
@@ -33,6 +38,7 @@ class LaunchPage {
 
   Descriptor descriptor_;
   wire::Launch* launch_;
+  TranslationCache cache_{{}, {}};
 };
 
 }  // namespace detrec::frontend

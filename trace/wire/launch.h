@@ -11,6 +11,7 @@
 #include <cstdint>
 
 #include "trace/wire/channel.h"
+#include "trace/wire/translations.h"
 
 namespace detrec::wire {
 
@@ -65,6 +66,10 @@ struct EngineStats {
   std::uint64_t guest_bytes;
   std::uint64_t cache_bytes;
   std::uint64_t translate_ns;
+  std::uint64_t blocks_loaded;  ///< taken from the store of translations
+  std::uint64_t instructions_loaded;
+  std::uint64_t load_ns;
+  std::uint64_t blocks_stored;
   std::uint64_t invalidations;   ///< pages whose blocks were dropped
   std::uint64_t exits_link;      ///< direct branches bound for the first time
   std::uint64_t exits_indirect;  ///< indirect transfers that missed the table
@@ -130,6 +135,10 @@ struct Launch {
   std::uint64_t context_offset;  ///< recording: in the memfd, a page for the process's context; 0: none
   ContextLayout context;         ///< set by the engine
   std::uint64_t turns_offset;    ///< recording: in the memfd, the board of turns (turns.h); 0: none
+
+  std::uint64_t
+      translations_offset;  ///< in the memfd: the store of translated blocks (translations.h); 0: none
+  TranslationFile translation_file;
 
   StderrIdentity stderr_identity;
 

@@ -7,6 +7,7 @@
 #include "trace/wire/debug.h"
 #include "trace/wire/event.h"
 #include "trace/wire/launch.h"
+#include "trace/wire/translations.h"
 #include "trace/wire/turns.h"
 
 namespace detrec::wire {
@@ -24,7 +25,7 @@ constexpr std::uint32_t mix_sizes(std::uint32_t hash) {
 inline constexpr std::uint32_t kWireVersion =
     mix_sizes<Launch, RingControl, CaptureMessage, EventHeader, RangeHeader, StartBody, MappingBody,
               SyscallBody, InstructionBody, SignalBody, TurnBody, ThreadBody, ExitBody, ClockRecord,
-              DebugMailbox, DebugRun, DebugStop, DebugTrailEntry, DebugRegisters, TurnRequest, TurnBoard>(
-        0x811c'9dc5u ^ kMeaning);
+              DebugMailbox, DebugRun, DebugStop, DebugTrailEntry, DebugRegisters, TurnRequest, TurnBoard,
+              TranslationStore, TranslationRecord>(0x811c'9dc5u ^ kMeaning);
 
 }  // namespace detrec::wire

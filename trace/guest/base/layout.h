@@ -46,6 +46,10 @@ inline constexpr u64 kMailboxAddress = kRingAddress - 0x100'0000;
 /// The board of turns of a recorded process with threads (run/granted_turns.h).
 inline constexpr u64 kTurnBoardAddress = kMailboxAddress - 0x100'0000;
 
+/// The stores of translated blocks (translate/translation_store.h): that of the run, and one of earlier runs.
+inline constexpr u64 kTranslationsAddress = kTurnBoardAddress - 0x1000'0000;
+inline constexpr u64 kOldTranslationsAddress = kTranslationsAddress - 0x1000'0000;
+
 /// First address that user space cannot have (4-level paging).
 inline constexpr u64 kUserEnd = 0x7fff'ffff'f000;
 

@@ -43,10 +43,10 @@ void BlockIndex::clear() {
   pages_.push(Page{});
 }
 
-bool BlockIndex::nearly_full() const {
-  return blocks_.size() + 64 > kMaxBlocks || insns_.size() + 4096 > kMaxInsns ||
-         sites_.size() + 4096 > kMaxSites || pages_.size() + 16 > kMaxPages ||
-         copies_.size() + 4096 > kMaxCopies;
+bool BlockIndex::has_room(u64 blocks, u64 insns, u64 sites, u64 pages) const {
+  return blocks_.size() + blocks <= kMaxBlocks && insns_.size() + insns <= kMaxInsns &&
+         sites_.size() + sites <= kMaxSites && pages_.size() + pages <= kMaxPages &&
+         copies_.size() + 4096 <= kMaxCopies;
 }
 
 // Neighbouring pages get neighbouring slots: code is clustered, and so are then the pages of this table that
@@ -141,22 +141,22 @@ const Block* BlockIndex::find_by_cache(u64 cache, GuestAddr& pc, u64& insn_cache
   return &block;
 }
 
-void BlockIndex::mark_starts(const Block& block, bool on) {
-  u32 p = find_page(block.pc / kPageSize);
+void BlockIndex::mark_starts(const Block& block, Page& page, bool on) {
   GuestAddr at = block.pc;
   for (u32 i = block.insns; i < block.insns + block.insn_count; ++i) {
     u64 o = at & (kPageSize - 1);
     u64 bit = 1ull << (o % 64);
-    u64& word = pages_[p].starts[o / 64];
+    u64& word = page.starts[o / 64];
     word = on ? word | bit : word & ~bit;
     at += insns_[i].guest;
   }
 }
 
-u32 BlockIndex::add_block(const Block& block) {
+u32 BlockIndex::add_block(const Block& block) { return add_block(block, make_page(block.pc)); }
+
+u32 BlockIndex::add_block(const Block& block, Page& first) {
   u32 index = static_cast<u32>(blocks_.size());
   Block& b = blocks_.push(block);
-  Page& first = make_page(b.pc);
   u32& head = first.region_head[region_of(b.pc)];
   b.next_in_region = head;
   head = index;
@@ -168,7 +168,7 @@ u32 BlockIndex::add_block(const Block& block) {
     second.page2_head = index;
     ++second.block_count;
   }
-  if (!b.is_volatile) mark_starts(b, true);
+  if (!b.is_volatile) mark_starts(b, first, true);
   return index;
 }
 
@@ -205,7 +205,7 @@ void BlockIndex::kill(Block& block, void (*unlink)(Site&, void*), void* arg) {
     unchain(second.page2_head, index, [this](u32 i) -> u32& { return blocks_[i].next_in_page2; });
     --second.block_count;
   }
-  if (!block.is_volatile) mark_starts(block, false);
+  if (!block.is_volatile) mark_starts(block, first, false);
   for (u32* at = &first.incoming; *at != kNone;) {
     Site& s = sites_[*at];
     if (s.pc >= block.pc && s.pc < block.pc + block.guest_bytes) {

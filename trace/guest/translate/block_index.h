@@ -57,8 +57,10 @@ struct Page {
   u32 incoming;    ///< links bound to code of this page
   u32 block_count;
   u16 write_faults;
-  bool write_protected;        ///< the kernel's protection lacks PROT_WRITE because of us
-  bool is_volatile;            ///< written too often: blocks are checked instead
+  bool write_protected;  ///< the kernel's protection lacks PROT_WRITE because of us
+  bool is_volatile;      ///< written too often: blocks are checked instead
+  u32 seen_record;       ///< of the run's store of translations: it and those before it have been looked at
+  bool seen_old;         ///< the store of earlier runs has been looked at
   u64 starts[kPageSize / 64];  ///< bit per byte: an instruction of a live block starts here
 };
 
@@ -87,6 +89,7 @@ class BlockIndex {
   Page& page_by_index(u64 i) { return pages_[i]; }
 
   u32 add_site(const Site& site) { return static_cast<u32>(sites_.push(site), sites_.size() - 1); }
+  u32 site_count() const { return static_cast<u32>(sites_.size()); }
   Site& site(u32 index) { return sites_[index]; }
 
   /// Appends lengths of the block under construction.
@@ -97,14 +100,23 @@ class BlockIndex {
     insns_.push(l);
   }
   u32 insn_length(u32 index) const { return insns_[index].guest; }
+  InsnLengths* insns(u32 index) { return &insns_[index]; }
+  /// Appends n lengths of a block that is being loaded.
+  void add_insns(const InsnLengths* lengths, u32 n) {
+    u64 at = insns_.size();
+    insns_.resize(at + n);
+    __builtin_memcpy(&insns_[at], lengths, n * sizeof(InsnLengths));
+  }
   /// Where the instruction at pc of a block is in the cache; kNone when none starts there.
   CacheAddr insn_cache(u32 block, GuestAddr pc) const;
   u32 insn_count() const { return static_cast<u32>(insns_.size()); }
 
   /// Enters a finished block (lengths already added) into its pages.
   u32 add_block(const Block& block);
+  /// The same where the page of the block's first byte is known.
+  u32 add_block(const Block& block, Page& first);
   /// Notes a copy of part of a block, which only find_by_cache knows.
-  void add_copy_block(const Block& block) { blocks_.push(block); }
+  u32 add_copy_block(const Block& block) { return static_cast<u32>(blocks_.push(block), blocks_.size() - 1); }
   /// Notes that link `site` is bound to code in the page of its target.
   void add_incoming(u32 site);
 
@@ -117,7 +129,8 @@ class BlockIndex {
   u32 add_copy(const u8* bytes, u64 n);
 
   /// True when the arrays are nearly full: flush.
-  bool nearly_full() const;
+  bool nearly_full() const { return !has_room(64, 4096, 4096, 16); }
+  bool has_room(u64 blocks, u64 insns, u64 sites, u64 pages) const;
   /// Forgets everything.
   void clear();
 
@@ -133,7 +146,7 @@ class BlockIndex {
  private:
   u64 slot(u64 number) const;
   u32 find_page(u64 number) const;
-  void mark_starts(const Block& block, bool on);
+  void mark_starts(const Block& block, Page& page, bool on);
 
   StableArray<Block> blocks_;
   StableArray<InsnLengths> insns_;

@@ -41,7 +41,8 @@ BlockTranslator::BlockTranslator(CacheAddr at, CacheAddr cold, GuestAddr pc, Mod
       mode_(mode),
       reader_(pc),
       begin_(at),
-      first_insn_(block_index().insn_count()) {}
+      first_insn_(block_index().insn_count()),
+      first_site_(block_index().site_count()) {}
 
 bool BlockTranslator::run(bool indirect_entry, FetchFault& fault) {
   Insn insn;
@@ -145,8 +146,10 @@ void BlockTranslator::finish() {
     b.insn_count = count_;
     b.guest_bytes = static_cast<u16>(bytes_);
     b.is_volatile = mode_ == Mode::kVolatile;
-    u32 index = block_index().add_block(b);
-    emit_loop_copies(index);
+    block_ = block_index().add_block(b);
+    emit_loop_copies(block_);
+    insns_end_ = block_index().insn_count();
+    first_link_site_ = block_index().site_count();
   }
   emit_links();
   emit_ticks_and_misses();
@@ -180,8 +183,12 @@ void BlockTranslator::emit_links() {
     }
     block_index().site(site).stub = static_cast<u32>(raw(cold_.here()));
     Emitter::patch_rel32(l.field, raw(cold_.here()));
+    if (!dispatched()) {
+      link_stub(cold_, site);
+      continue;
+    }
     cold_.set_context32(offsetof(Context, exit_arg), site);
-    cold_.jmp(address_of(dispatched() ? ::exit_resume : ::exit_link));
+    cold_.jmp(address_of(::exit_resume));
   }
 }
 
@@ -189,16 +196,29 @@ void BlockTranslator::emit_ticks_and_misses() {
   for (int i = 0; i < tick_count_; ++i) {
     const PendingTick& t = ticks_[i];
     Emitter::patch_rel32(t.field, raw(cold_.here()));
-    cold_.set_context32(offsetof(Context, exit_arg), t.site);
-    cold_.jmp(address_of(t.spilled ? ::exit_tick_spilled : ::exit_tick));
+    tick_stub(cold_, t.site, t.spilled);
   }
   for (int i = 0; i < miss_count_; ++i) {
     const PendingMiss& m = misses_[i];
     Emitter::patch_rel32(m.field, raw(cold_.here()));
-    cold_.load_context(kRcx, offsetof(Context, spill_rcx));
-    cold_.set_context32(offsetof(Context, exit_arg), m.arg);
-    cold_.jmp(address_of(m.exit));
+    miss_stub(cold_, m.arg, address_of(m.exit));
   }
+}
+
+void link_stub(Emitter& cold, u32 site) {
+  cold.set_context32(offsetof(Context, exit_arg), site);
+  cold.jmp(address_of(::exit_link));
+}
+
+void tick_stub(Emitter& cold, u32 site, bool spilled) {
+  cold.set_context32(offsetof(Context, exit_arg), site);
+  cold.jmp(address_of(spilled ? ::exit_tick_spilled : ::exit_tick));
+}
+
+void miss_stub(Emitter& cold, u32 site, u64 exit) {
+  cold.load_context(kRcx, offsetof(Context, spill_rcx));
+  cold.set_context32(offsetof(Context, exit_arg), site);
+  cold.jmp(exit);
 }
 
 }  // namespace detrec::guest::translate

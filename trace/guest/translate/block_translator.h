@@ -2,6 +2,7 @@
 #pragma once
 
 #include "trace/guest/translate/emitter.h"
+#include "trace/guest/translate/stored_block.h"
 #include "trace/guest/translate/translator.h"
 
 namespace detrec::guest::translate {
@@ -31,6 +32,11 @@ class BlockTranslator {
   /// Emits only an indirect entry that jumps to `body` (already translated).
   void run_entry_only(CacheAddr body);
 
+  /// Writes the block that run() has emitted to `room` of wire::kMaxTranslationBytes. False when it is not
+  /// one to be kept.
+  bool save(u8* room) const;
+  bool has_entry() const { return entry_ != CacheAddr::kNone; }
+
  private:
   struct PendingLink {
     CacheAddr field;
@@ -59,6 +65,10 @@ class BlockTranslator {
     void (*exit)();
     u32 arg;
   };
+  struct Landing {
+    CacheAddr at;
+    GuestAddr return_pc;
+  };
 
   bool low(GuestAddr pc) const { return pc < 0x8000'0000; }
   bool dispatched() const { return mode_ != Mode::kNormal; }
@@ -81,6 +91,13 @@ class BlockTranslator {
   void entry_prefix(GuestAddr pc);
   void push_return(GuestAddr return_pc);
   void exit_with_site(void (*exit)(), GuestAddr pc, u32 stub = 0);
+  void note_absolute(CacheAddr field) { absolutes_[absolute_count_++] = field; }
+  u16 from_begin(CacheAddr a) const { return static_cast<u16>(raw(a) - raw(begin_)); }
+  bool outside(const CodeRead::Range& r, bool& differs) const;
+  bool describe(StoredShape& shape) const;
+  void save_code(const StoredBlock& to) const;
+  bool save_bindings(const StoredBlock& to) const;
+  bool save_ranges(const StoredBlock& to) const;
 
   void jcc(const Insn& insn);
   void loop(const Insn& insn);
@@ -109,6 +126,9 @@ class BlockTranslator {
   CacheAddr body_ = CacheAddr::kNone;
   CacheAddr entry_ = CacheAddr::kNone;
   u32 first_insn_;
+  u32 first_site_;
+  u32 first_link_site_ = 0;  ///< behind those that the body has
+  u32 insns_end_ = 0;
   u16 count_ = 0;
   u32 bytes_ = 0;
   GuestAddr last_call_ = 0;  ///< the last instruction that is neither copied nor a direct jump
@@ -128,13 +148,31 @@ class BlockTranslator {
   GuestAddr copy_back_edge_ = 0;
   CacheAddr copy_field_ = CacheAddr::kNone;
   int link_count_ = 0, tick_count_ = 0, thunk_count_ = 0, miss_count_ = 0;
+
+  // For save(). An instruction has at most two displacements to fixed addresses.
+  CacheAddr absolutes_[kMaxPending];    ///< 32-bit displacements to what does not move with the block
+  CacheAddr site_fields_[kMaxPending];  ///< immediates that are the number of a site
+  Landing landings_[kMaxBlockInsns];
+  u32 copies_[kMaxLoops * kLoopCopies];  ///< indices of blocks
+  int absolute_count_ = 0, site_field_count_ = 0, landing_count_ = 0, copy_count_ = 0;
+  u32 block_ = kNone;
+  CodeRead read_;
 };
 
 /// Address of an entry point of exits.S.
 inline u64 address_of(void (*f)()) { return reinterpret_cast<u64>(f); }
 
+/// Code out of line, to which the emitted code goes for an exit.
+void link_stub(Emitter& cold, u32 site);
+void tick_stub(Emitter& cold, u32 site, bool spilled);
+void miss_stub(Emitter& cold, u32 site, u64 exit);
+
 /// Puts `landing` into the indirect-branch table for a pc below 2 GiB.
 void set_table(GuestAddr pc, CacheAddr landing);
 CacheAddr table_entry(GuestAddr pc);
+/// The same for the first landing of a pc only.
+inline void land(GuestAddr pc, CacheAddr landing) {
+  if (table_entry(pc) == CacheAddr::kNone) set_table(pc, landing);
+}
 
 }  // namespace detrec::guest::translate

@@ -45,7 +45,8 @@ bool BlockTranslator::call_landing(GuestAddr return_pc) {
   CacheAddr landing = emit_.here();
   entry_prefix(return_pc);
   entry_ = outer;
-  if (table_entry(return_pc) == CacheAddr::kNone) set_table(return_pc, landing);
+  landings_[landing_count_++] = {landing, return_pc};
+  land(return_pc, landing);
   return true;
 }
 
@@ -95,6 +96,7 @@ void BlockTranslator::load_target(const Insn& insn) {
   }
   emit_.byte(static_cast<u8>((insn.modrm & 0xc7) | (kRcx << 3)));
   if (insn.rip_relative) {
+    note_absolute(emit_.here());
     emit_.rel32(target);
     return;
   }

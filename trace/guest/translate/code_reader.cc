@@ -94,11 +94,13 @@ bool may_overwrite_itself(GuestAddr page) {
   return (prot & kProtWrite) != 0 || memory::writable_aliases(page, &alias, 1) != 0;
 }
 
-/// Of kFlagsOfDec, those surely overwritten before they are read from pc on.
-u32 dead_flags(CodeReader* near, GuestAddr pc, GuestAddr site_page, bool check_stable) {
+/// Of kFlagsOfDec, those surely overwritten before they are read from pc on. The site of a tick (`read` is
+/// given) must be able to rely on it.
+u32 dead_flags(CodeReader* near, GuestAddr pc, GuestAddr site_page, CodeRead* read) {
   constexpr u64 kSmallWindow = 64;
   CodeReader own(pc, kSmallWindow);
   u32 dead = 0, live = 0;
+  bool check_stable = read != nullptr;
   bool changing = check_stable && may_overwrite_itself(site_page);
   GuestAddr stable_page = ~GuestAddr{0};
   for (int i = 0; i < kLookAhead && (dead | live) != kFlagsOfDec; ++i) {
@@ -111,6 +113,7 @@ u32 dead_flags(CodeReader* near, GuestAddr pc, GuestAddr site_page, bool check_s
     PlainInsn plain;
     if (!changing && reader.ready(pc) && decode_plain(reader.bytes_at(pc), plain) &&
         plain.flags != PlainFlags::kAsk) {
+      if (check_stable) read->note(pc, reader.bytes_at(pc), plain.length);
       if (plain.flags == PlainFlags::kWritten) dead |= kFlagsOfDec & ~live;
       pc += plain.length;
       continue;
@@ -118,6 +121,7 @@ u32 dead_flags(CodeReader* near, GuestAddr pc, GuestAddr site_page, bool check_s
     Insn insn;
     FetchFault fault;
     if (!reader.decode_at(pc, insn, fault)) break;
+    if (check_stable) read->note(pc, reader.bytes_at(pc), insn.length);
     live |= insn.flags_read & kFlagsOfDec & ~dead;
     if (insn.special != Special::kNone) break;
     dead |= insn.flags_must_written & kFlagsOfDec & ~live;
@@ -139,10 +143,20 @@ u32 dead_flags(CodeReader* near, GuestAddr pc, GuestAddr site_page, bool check_s
 
 }  // namespace
 
-bool status_flags_dead(CodeReader& near, GuestAddr pc, GuestAddr site_page) {
-  return dead_flags(&near, pc, page_down(site_page), true) == kFlagsOfDec;
+bool status_flags_dead(CodeReader& near, GuestAddr pc, GuestAddr site_page, CodeRead& read) {
+  read.begin();
+  bool dead = dead_flags(&near, pc, page_down(site_page), &read) == kFlagsOfDec;
+  if (dead) read.keep();
+  return dead;
 }
 
-u32 dead_status_flags(GuestAddr pc) { return dead_flags(nullptr, pc, 0, false); }
+u32 dead_status_flags(GuestAddr pc) { return dead_flags(nullptr, pc, 0, nullptr); }
+
+bool is_steady_code(GuestAddr address) {
+  const memory::Mapping* m = memory::find(address);
+  GuestAddr alias;
+  return m != nullptr && m->inode != 0 && (m->prot & (kProtWrite | kProtExec)) == kProtExec &&
+         memory::writable_aliases(page_down(address), &alias, 1) == 0;
+}
 
 }  // namespace detrec::guest::translate

@@ -3,6 +3,7 @@
 
 #include "trace/guest/decode/insn.h"
 #include "trace/guest/run/turn.h"
+#include "trace/guest/translate/code_notes.h"
 
 namespace detrec::guest::translate {
 
@@ -25,6 +26,8 @@ class CodeReader {
   bool decode_at(GuestAddr pc, Insn& insn, FetchFault& fault);
 
   const u8* bytes_at(GuestAddr pc) const { return window_ + (pc - begin_); }
+  /// True when bytes_at(pc) are n bytes of what was read last.
+  bool has(GuestAddr pc, u64 n) const { return pc >= begin_ && pc + n <= begin_ + size_; }
   /// True when an instruction at pc can be decoded without reading more.
   bool holds(GuestAddr pc) const { return pc >= begin_ && pc + kMaxInsnLength <= begin_ + size_; }
 
@@ -48,8 +51,13 @@ class CodeReader {
 /// `near` is tried first. Whether the five status flags other than CF are overwritten before they are read on
 /// the straight path from pc (so that `dec` may clobber them). Gives up, answering no, at indirect transfers,
 /// after some instructions, where other code than `site_page`'s could change under it (writable or anonymous
-/// memory of another page), and behind a store when the code of `site_page` itself is writable.
-bool status_flags_dead(CodeReader& near, GuestAddr pc, GuestAddr site_page);
+/// memory of another page), and behind a store when the code of `site_page` itself is writable. What a "yes"
+/// relies on is added to `read`.
+bool status_flags_dead(CodeReader& near, GuestAddr pc, GuestAddr site_page, CodeRead& read);
+
+/// Whether code of the page of `address` is a file's and the guest cannot write it, here or elsewhere: nothing
+/// but a system call can change it.
+bool is_steady_code(GuestAddr address);
 
 /// Which of those five flags are dead at pc; a stop shows them as zero so that positions are repeatable.
 u32 dead_status_flags(GuestAddr pc);

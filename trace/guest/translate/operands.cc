@@ -42,6 +42,7 @@ bool BlockTranslator::copy_plain() {
     if (!reachable(target)) return false;
     u32 after = plain.rip_disp + 4u;
     emit_.bytes(code, plain.rip_disp);
+    note_absolute(emit_.here());
     emit_.rel32(target, plain.length - after);
     emit_.bytes(code + after, plain.length - after);
   }
@@ -67,6 +68,7 @@ void BlockTranslator::copy(const Insn& insn) {
     return;
   }
   emit_.bytes(code, insn.disp_offset);
+  note_absolute(emit_.here());
   emit_.rel32(target, insn.length - insn.disp_offset - 4u);
   emit_.bytes(code + insn.disp_offset + 4, insn.length - insn.disp_offset - 4u);
 }

@@ -55,7 +55,14 @@ void unprotect(Page& p) {
   if (prot >= 0) set_kernel_protection(p.number * kPageSize, prot);
 }
 
+/// What is kept of the page may be of use again.
+void look_again(Page& p) {
+  p.seen_record = 0;
+  p.seen_old = false;
+}
+
 void drop_blocks(Page& p) {
+  look_again(p);
   // drop_block edits the lists: take the first until none is left.
   for (u32& head : p.region_head) {
     while (head != kNone) drop_block(block_index().block(head));
@@ -127,6 +134,7 @@ void unprotect_all(Turn&) {
 
 void invalidate(Turn&, GuestAddr begin, GuestAddr end) {
   for_each_page(begin, end, [](Page& p) {
+    look_again(p);
     if (p.block_count != 0) {
       drop_blocks(p);
       ++statistics().invalidations;

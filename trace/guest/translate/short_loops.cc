@@ -47,7 +47,7 @@ void BlockTranslator::emit_loop_copies(u32 main_block) {
       copy.guest_bytes = static_cast<u16>(pc_ - loop.head);
       link(pc_);
       copy.body_end = static_cast<u32>(raw(emit_.here()));
-      block_index().add_copy_block(copy);
+      copies_[copy_count_++] = block_index().add_copy_block(copy);
     }
     Emitter::patch_rel32(field, raw(block_index().insn_cache(main_block, loop.head)));
   }

@@ -15,7 +15,7 @@ u64 next_stripe() {
 }  // namespace
 
 void BlockTranslator::tick(GuestAddr target) {
-  if (status_flags_dead(reader_, target, start_)) {
+  if (status_flags_dead(reader_, target, start_, read_)) {
     tick_by_decrement(target);
   } else {
     emit_.store_context(kRcx, offsetof(Context, spill_rcx));
@@ -69,7 +69,7 @@ void BlockTranslator::entry_prefix(GuestAddr pc) {
   } else {
     entry_ = offset(emit_.here(), -static_cast<i64>(kLandingLength));  // nothing lands here by a real ret
   }
-  if (status_flags_dead(reader_, pc, start_)) {
+  if (status_flags_dead(reader_, pc, start_, read_)) {
     emit_.load_context(kRcx, offsetof(Context, spill_rcx));
     tick_by_decrement(pc);
   } else {
@@ -92,7 +92,8 @@ void BlockTranslator::exit_with_site(void (*exit)(), GuestAddr pc, u32 stub) {
   u32 after = static_cast<u32>(raw(emit_.here())) + kExitLength;
   emit_.set_context32(offsetof(Context, exit_arg),
                       block_index().add_site({pc, after, stub, 0, SiteKind::kExit}));
-  emit_.jmp(address_of(exit));
+  site_fields_[site_field_count_++] = offset(emit_.here(), -4);
+  note_absolute(emit_.jmp(address_of(exit)));
 }
 
 }  // namespace detrec::guest::translate

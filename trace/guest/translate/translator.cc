@@ -9,8 +9,10 @@
 #include "trace/guest/run/exits.h"
 #include "trace/guest/syscall/host_clock.h"
 #include "trace/guest/translate/block_translator.h"
+#include "trace/guest/translate/page_loader.h"
 #include "trace/guest/translate/page_protection.h"
 #include "trace/guest/translate/target_check.h"
+#include "trace/guest/translate/translation_store.h"
 
 namespace detrec::guest::translate {
 namespace {
@@ -93,14 +95,35 @@ void use_huge_pages_when_large() {
   raw_syscall(__NR_madvise, kTableHoleEnd, kTableEnd - kTableHoleEnd, kMadvHugePage);
 }
 
-/// Translates the block at pc. kNone with `fault` when there is none.
+/// Loads what is kept of the page. True when that is something.
+bool load(u32 chain, Page& page) {
+  bool room = cache().next + kMaxPageCode <= kColdBegin && cache().cold + kMaxPageStubs <= kColdEnd;
+  if (!room || !block_index().has_room(kMaxPageBlocks, kMaxPageInsns, kMaxPageSites, 2)) return false;
+  i64 started = syscall::host_monotonic_ns();
+  auto at = static_cast<CacheAddr>(cache().next), cold = static_cast<CacheAddr>(cache().cold);
+  u32 loaded = load_page(chain, page, at, cold);
+  cache().next = raw(at);
+  cache().cold = raw(cold);
+  if (loaded != 0) statistics().load_ns += static_cast<u64>(syscall::host_monotonic_ns() - started);
+  return loaded != 0;
+}
+
+/// Makes code for the block at pc. kNone with `fault` when there is none.
 CacheAddr translate(Turn& turn, GuestAddr pc, bool indirect_entry_wanted, FetchFault& fault,
                     CacheAddr* landing) {
   flush_when_full(turn);
   use_huge_pages_when_large();
-  i64 started = syscall::host_monotonic_ns();
   Mode mode = mode_for(pc);
   if (mode == Mode::kVolatile) indirect_entry_wanted = false;
+  u32 chain = 0;
+  Page* kept = nullptr;
+  if (mode == Mode::kNormal && find_chain(pc, chain)) {
+    kept = &block_index().make_page(pc);
+    if (load(chain, *kept)) {
+      if (CacheAddr body = block_index().find(pc); body != CacheAddr::kNone) return body;
+    }
+  }
+  i64 started = syscall::host_monotonic_ns();
   if (mode == Mode::kNormal) protect_code_page(turn, pc);
   u64 begin = cache().next, cold_begin = cache().cold;
   BlockTranslator t(static_cast<CacheAddr>(begin), static_cast<CacheAddr>(cold_begin), pc, mode);
@@ -116,6 +139,7 @@ CacheAddr translate(Turn& turn, GuestAddr pc, bool indirect_entry_wanted, FetchF
     block->copy = block_index().add_copy(bytes, block->guest_bytes);
   }
   if (indirect_entry_wanted && landing != nullptr) *landing = t.entry();
+  if (kept != nullptr) store_block(chain, *kept, t);
   wire::EngineStats& s = statistics();
   ++s.blocks_translated;
   s.translate_ns += static_cast<u64>(syscall::host_monotonic_ns() - started);
@@ -140,6 +164,7 @@ void start() {
   open_check_gaps();
   cache().high = static_cast<HighEntry*>(engine_reserve(kHighEntries * sizeof(HighEntry)));
   block_index().start();
+  start_stores();
 }
 
 u64 epoch() { return cache().epoch; }
@@ -176,7 +201,9 @@ CacheAddr indirect_entry(Turn& turn, GuestAddr pc, FetchFault& fault) {
   if (body == CacheAddr::kNone) {
     body = translate(turn, pc, true, fault, &landing);
     if (body == CacheAddr::kNone) return body;
-  } else {
+  }
+  if (landing == CacheAddr::kNone && is_low) landing = table_entry(pc);
+  if (landing == CacheAddr::kNone) {
     BlockTranslator t(static_cast<CacheAddr>(cache().next), static_cast<CacheAddr>(cache().cold), pc,
                       Mode::kNormal);
     t.run_entry_only(body);

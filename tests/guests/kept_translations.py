@@ -1,0 +1,248 @@
+#!/usr/bin/env python3
+"""Translations that are kept: used, and never for code that is not the same (docs/engine.md).
+
+    kept_translations.py --detrec build/bin/detrec --guests build/guests
+
+Each test runs programs with a directory of its own for the translations. The last line is 'N passed, N failed'.
+"""
+
+import argparse
+import os
+import random
+import re
+import subprocess
+import sys
+import tempfile
+
+RETURNS = b"\xb8%c\0\0\0\xc3"  # mov eax, n; ret
+
+
+class Failure(Exception):
+    """What is not as it should be."""
+
+
+class Runner:
+    """Runs programs under the engine, with translations kept in `work`/kept."""
+
+    def __init__(self, options, work):
+        self.detrec = os.path.abspath(options.detrec)
+        self.guests = os.path.abspath(options.guests)
+        self.work = work
+        self.kept = os.path.join(work, "kept")
+
+    @property
+    def file(self):
+        """Where the translations are, if they are."""
+        names = os.listdir(self.kept) if os.path.isdir(self.kept) else []
+        expect(len(names) <= 1, f"there are {names}")
+        return os.path.join(self.kept, names[0]) if names else ""
+
+    def guest(self, name):
+        return os.path.join(self.guests, name)
+
+    def run(self, *command, options=(), kept=None):
+        """(output, counters) of a run that must go well."""
+        env = dict(os.environ, DETREC_TRANSLATION_CACHE=self.kept if kept is None else kept)
+        done = subprocess.run(
+            [self.detrec, "run", "--engine-only", "--stats", *options, "--", *command],
+            cwd=self.work, env=env, stdin=subprocess.DEVNULL, capture_output=True, timeout=120,
+        )  # fmt: skip
+        text = done.stderr.decode("utf-8", "replace")
+        if done.returncode != 0:
+            raise Failure(f"{command}: status {done.returncode}: {text}")
+        counters = {name: int(n) for name, n in re.findall(r"^(\S.*?) +(\d+)$", text, re.MULTILINE)}
+        return done.stdout.decode(), counters
+
+    def code_file(self, value):
+        """A file with code that returns `value`; always the same file."""
+        with open(os.path.join(self.work, "code"), "r+b" if os.path.exists(os.path.join(self.work, "code")) else "wb") as file:
+            file.write((RETURNS % value).ljust(4096, b"\0"))
+
+
+def expect(condition, what):
+    if not condition:
+        raise Failure(what)
+
+
+def expect_loaded(counters, share, what):
+    """At least this share of the blocks came from the store."""
+    loaded, translated = counters["blocks loaded"], counters["blocks translated"]
+    expect(loaded >= share * (loaded + translated) > 0, f"{what}: {loaded} blocks loaded, {translated} translated")
+
+
+def between_runs(runner):
+    """A program's second run translates next to nothing."""
+    program = runner.guest("control/recursion")
+    first, cold = runner.run(program)
+    second, warm = runner.run(program)
+    expect(first == second, "the output differs")
+    expect(cold["blocks loaded"] == 0 and cold["blocks stored"] > 100, f"the first run: {cold}")
+    expect_loaded(warm, 0.99, "the second run")
+
+
+def between_processes(runner):
+    """So does the second process of a run."""
+    program = runner.guest("control/recursion")
+    alone, _ = runner.run(program, kept="session")
+    both, counters = runner.run("/bin/sh", "-c", f"{program}; exec {program}", kept="session")
+    expect(both == alone + alone, "the output differs")
+    expect(counters["blocks loaded"] > 100, f"{counters['blocks loaded']} blocks loaded")
+
+
+def refused(runner):
+    """Nothing is kept when that is not wanted."""
+    for options, kept in [((), "off"), (("--no-translation-cache",), None), (("--translate-limit", "1000000"), None)]:
+        for _ in range(2):
+            _, counters = runner.run(runner.guest("control/recursion"), options=options, kept=kept)
+            expect(counters["blocks loaded"] == 0 and counters["blocks stored"] == 0, f"{options} {kept}: {counters}")
+    expect(not runner.file, "there is a file")
+
+
+def same_place_other_code(runner):
+    """kept_code maps other files over its code, and relies on code elsewhere; the second run begins with what is kept."""
+    for _ in range(3):
+        output, counters = runner.run(runner.guest("code/kept_code"))
+        expect(output == "done\nok\n", f"it says {output}")
+    expect_loaded(counters, 0.9, "the last run")
+
+
+def file_changes_between_runs(runner):
+    """The same file, mapped at the same address, with other code in it."""
+    for value in [5, 6, 5, 7, 7]:
+        runner.code_file(value)
+        output, _ = runner.run(runner.guest("code/kept_code"), "code")
+        expect(output == f"{value}\nok\n", f"{value} is {output}")
+
+
+def file_changes_between_processes(runner):
+    """The same within a run: the shell overwrites the file."""
+    for value in (5, 6):
+        runner.code_file(value)
+        os.rename(os.path.join(runner.work, "code"), os.path.join(runner.work, f"code{value}"))
+    program = runner.guest("code/kept_code")
+    script = f"for v in 5 6 5; do cat code$v > code; {program} code; done"
+    for kept in ["session", None]:
+        output, _ = runner.run("/bin/sh", "-c", script, kept=kept)
+        expect(output == "5\nok\n6\nok\n5\nok\n", f"it says {output}")
+
+
+def changing_code(runner):
+    """Programs that write their own code, twice: memory that can be written is not kept, and all else is right."""
+    for name in ["self_patching", "generator", "aliases", "replaced_code", "patched_program", "much_code"]:
+        first, _ = runner.run(runner.guest(f"code/{name}"))
+        second, counters = runner.run(runner.guest(f"code/{name}"))
+        expect(first == second, f"{name}: the output differs")
+        expect(counters["blocks loaded"] > 0, f"{name}: nothing is loaded")
+
+
+def damage(runner, spoil, name):
+    program = runner.guest("control/recursion")
+    right, _ = runner.run(program)
+    runner.run(program)
+    spoil()
+    output, counters = runner.run(program)
+    expect(output == right, f"{name}: the output differs")
+    return counters
+
+
+def damaged_records(runner):
+    """A bit in each record, then each byte of places at random: what is damaged is translated."""
+    rng = random.Random(1)
+
+    def every_record():
+        with open(runner.file, "r+b") as file:
+            data = bytearray(file.read())
+            used = int.from_bytes(data[:8], "little")
+            begin = 64 + 4 * 65536
+            for at in range(begin + 96, begin + used, 64):
+                data[at] ^= 1 << rng.randrange(8)
+            file.seek(0)
+            file.write(data[: begin + used])
+
+    counters = damage(runner, every_record, "every record")
+    expect(counters["blocks loaded"] == 0, f"{counters['blocks loaded']} damaged blocks loaded")
+    for _ in range(5):
+        os.unlink(runner.file)
+
+        def some_places():
+            with open(runner.file, "r+b") as file:
+                data = bytearray(file.read(1 << 20))
+                for _ in range(3000):
+                    data[rng.randrange(64, len(data))] ^= 1 << rng.randrange(8)
+                file.seek(0)
+                file.write(data)
+
+        damage(runner, some_places, "places at random")
+
+
+def damaged_files(runner):
+    """Files that are none: too short, random, of another build, other people's, a directory."""
+
+    def rewrite(change):
+        def spoil():
+            with open(runner.file, "r+b") as file:
+                change(file)
+        return spoil
+
+    def other_build(file):
+        file.seek(8)
+        file.write(os.urandom(8))
+
+    for name, spoil in [
+        ("short", rewrite(lambda file: file.truncate(100_000))),
+        ("empty", rewrite(lambda file: file.truncate(0))),
+        ("random", rewrite(lambda file: file.write(os.urandom(1 << 20)))),
+        ("another build's", rewrite(other_build)),
+        ("writable for others", lambda: os.chmod(runner.file, 0o666)),
+    ]:
+        counters = damage(runner, spoil, name)
+        expect(counters["blocks loaded"] == 0, f"{name}: {counters['blocks loaded']} blocks loaded")
+        _, counters = runner.run(runner.guest("control/recursion"))
+        expect_loaded(counters, 0.99, f"after the file that was {name}")
+    file = runner.file
+    os.unlink(file)
+    os.mkdir(file)
+    runner.run(runner.guest("control/recursion"))
+
+
+def recorded(runner):
+    """Recordings made with and without kept translations replay alike, and so do replays with them."""
+    program = runner.guest("control/recursion")
+    env = dict(os.environ)
+    outputs = []
+    for recording, replaying in [("off", runner.kept), (runner.kept, "off"), (runner.kept, runner.kept)]:
+        trace = os.path.join(runner.work, "trace.detrec")
+        for kept, command in [(recording, ["record", "-q", "-o", trace, program]), (replaying, ["replay", "-a", trace])]:
+            env["DETREC_TRANSLATION_CACHE"] = kept
+            done = subprocess.run([runner.detrec, *command], env=env, cwd=runner.work, capture_output=True, timeout=120)
+            expect(done.returncode == 0, f"{command[0]}: {done.stderr.decode()}")
+            outputs.append(done.stdout)
+    expect(len(set(outputs)) == 1 and outputs[0], "the outputs differ")
+
+
+TESTS = [between_runs, between_processes, refused, same_place_other_code, file_changes_between_runs,
+         file_changes_between_processes, changing_code, damaged_records, damaged_files, recorded]  # fmt: skip
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--detrec", required=True)
+    parser.add_argument("--guests", required=True, help="the folder with the guest programs")
+    parser.add_argument("names", nargs="*", help="tests to run; default: all")
+    options = parser.parse_args()
+    failed = 0
+    chosen = [t for t in TESTS if not options.names or t.__name__ in options.names]
+    for test in chosen:
+        with tempfile.TemporaryDirectory(prefix="kept-") as work:
+            try:
+                test(Runner(options, work))
+                print(f"passed  {test.__name__}", flush=True)
+            except (Failure, OSError, subprocess.SubprocessError) as problem:
+                failed += 1
+                print(f"failed  {test.__name__}: {problem}", flush=True)
+    print(f"{len(chosen) - failed} passed, {failed} failed")
+    return 1 if failed or not chosen else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
