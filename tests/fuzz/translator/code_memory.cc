@@ -1,5 +1,6 @@
 #include "tests/fuzz/translator/code_memory.h"
 
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -7,6 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <vector>
 
 #include "tests/fuzz/translator/areas.h"
 
@@ -31,6 +33,8 @@ Region regions[kPlacements] = {
     {"high", kHighCode, 4, 0},
     {"high-writable", kHighCode + 0x100'0000, 256, 0},
     {"high-busy", kHighCode + 0x200'0000, 2, 0},
+    {"low-file", 0x3400'0000, 16, 0},
+    {"high-file", kHighCode + 0x300'0000, 16, 0},
 };
 
 Region& region(Placement placement) { return regions[static_cast<unsigned>(placement)]; }
@@ -45,6 +49,23 @@ void map(u64 begin, u64 size, int prot, int flags, int fd) {
 }
 
 constexpr u8 kTrap = 0xcc;
+
+int code_file = -1;
+
+/// Makes the file's part the region's content, and maps it over what is there.
+void write_file(Placement placement, u64 address, std::span<const u8> code) {
+  const Region& r = region(placement);
+  std::vector<u8> content(r.pages * kPage, kTrap);
+  std::copy(code.begin(), code.end(), content.begin() + static_cast<std::ptrdiff_t>(address - r.begin));
+  const off_t offset = placement == Placement::kHighFile ? static_cast<off_t>(content.size()) : 0;
+  void* const place = at(r.begin);
+  if (pwrite(code_file, content.data(), content.size(), offset) != static_cast<ssize_t>(content.size()) ||
+      mmap(place, content.size(), PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED, code_file, offset) !=
+          place) {
+    std::perror("random_code: cannot map random_code.bin");
+    std::exit(2);
+  }
+}
 
 }  // namespace
 
@@ -61,6 +82,7 @@ bool find_placement(const char* name, Placement& placement) {
 
 void map_code() {
   constexpr int kAll = PROT_READ | PROT_WRITE | PROT_EXEC;
+  code_file = open("random_code.bin", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   for (Region& r : regions) {
     const u64 size = r.pages * kPage;
     if (r.alias != 0) {
@@ -76,6 +98,7 @@ void map_code() {
   }
   for (const Placement p : {Placement::kLow, Placement::kHigh})
     mprotect(at(region(p).begin), region(p).pages * kPage, PROT_READ | PROT_EXEC);
+  for (const Placement p : {Placement::kLowFile, Placement::kHighFile}) write_file(p, region(p).begin, {});
 }
 
 u64 choose_address(Random& random, Placement placement, u64 size) {
@@ -95,6 +118,7 @@ void write_code(Placement placement, u64 address, std::span<const u8> code) {
   const bool locked = placement == Placement::kLow || placement == Placement::kHigh;
   const u64 size = std::min<u64>(code.size(), r.end() - address);
   constexpr int kAll = PROT_READ | PROT_WRITE | PROT_EXEC;
+  if (is_file(placement)) return write_file(placement, address, code.first(size));
   if (locked) mprotect(at(r.begin), r.pages * kPage, (address & 1) != 0 ? kAll : PROT_READ | PROT_WRITE);
   const u64 shift = r.alias != 0 ? r.alias - r.begin : 0;
   std::memset(at(r.used + shift), kTrap, r.used_size);

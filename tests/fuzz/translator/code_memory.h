@@ -15,18 +15,22 @@ enum class Placement : u8 {
   kHigh,         ///< the first three again, above 2 GiB
   kHighWritable,
   kHighBusy,
+  kLowFile,  ///< pages of a file, which is written and mapped anew: such code's translations are kept
+  kHighFile,
 };
-inline constexpr unsigned kPlacements = 7;
+inline constexpr unsigned kPlacements = 9;
+inline bool is_file(Placement p) { return p == Placement::kLowFile || p == Placement::kHighFile; }
 const char* name(Placement placement);
 /// False if there is none of that name.
 bool find_placement(const char* name, Placement& placement);
 
-inline bool is_low(Placement p) { return p <= Placement::kLowAlias; }
+inline bool is_low(Placement p) { return p <= Placement::kLowAlias || p == Placement::kLowFile; }
 inline bool is_writable(Placement p) {
-  return p != Placement::kLow && p != Placement::kHigh && p != Placement::kLowAlias;
+  return p != Placement::kLow && p != Placement::kHigh && p != Placement::kLowAlias && !is_file(p);
 }
 
-/// Maps the regions; ends the program when an address is taken.
+/// Maps the regions, those of files of random_code.bin in this directory; ends the program when an address is
+/// taken.
 void map_code();
 
 /// The address for `size` bytes of code: anywhere, across a page boundary more often than by chance, or so

@@ -1,6 +1,9 @@
 #!/usr/bin/env python3
 """Runs random code natively and under the engine and compares, sequence by sequence, all that it leaves.
 
+Each variant under the engine takes the translations of the one before, as far as they are kept (code of files); the last
+one is run again, so that one loads what another has translated.
+
     fuzz_translator.py --random-code build/bin/random_code --detrec build/bin/detrec [--minutes 30] [--seed N]
 
 At a difference it finds the smallest piece of the sequence that still differs, prints it disassembled with the two
@@ -17,7 +20,7 @@ import tempfile
 import time
 
 VARIANTS = ["", "50+20", "997+3"]
-PLACEMENTS = ["low", "low-writable", "low-busy", "low-alias", "high", "high-writable", "high-busy"]
+PLACEMENTS = ["low", "low-writable", "low-busy", "low-alias", "high", "high-writable", "high-busy", "low-file", "high-file"]
 
 
 class Fuzzer:
@@ -29,6 +32,8 @@ class Fuzzer:
         self.runs = 0
         self.outside = 0
         self.timeouts = 0
+        self.loaded = 0  # blocks that were kept
+        self.work = tempfile.TemporaryDirectory(prefix="fuzz-translator-")
 
     def command(self, seed, first, count, variant, extra=()):
         """The command line of one run; `variant` is None natively, else the engine's --slice."""
@@ -42,14 +47,16 @@ class Fuzzer:
         if variant is None:
             return command
         engine = [os.path.abspath(self.options.detrec), "run", "--engine-only"]
-        return engine + (["--slice", variant] if variant else []) + ["--"] + command
+        return engine + ["--stats"] + (["--slice", variant] if variant else []) + ["--"] + command
 
-    def run(self, seed, first, count, variant, extra=(), timeout=120):
-        """The lines that a run prints, and how it ended (its own words when it did not end well)."""
+    def run(self, seed, first, count, variant, extra=(), timeout=120, kept="off"):
+        """The lines that a run prints, and how it ended (its own words when it did not end well). `kept`: the directory for
+        translations."""
         command = self.command(seed, first, count, variant, extra)
         process = subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
-        )
+            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
+            cwd=self.work.name, env=dict(os.environ, DETREC_TRANSLATION_CACHE=kept),
+        )  # fmt: skip
         complaint = ""
         try:
             out, error = process.communicate(timeout=timeout)
@@ -57,6 +64,8 @@ class Fuzzer:
             complaint = "does not end"
             os.killpg(process.pid, signal.SIGKILL)
             out, error = process.communicate()
+        loaded = re.search(rb"^blocks loaded +(\d+)$", error, re.MULTILINE)
+        self.loaded += int(loaded[1]) if loaded else 0
         if process.returncode != 0 and not complaint:
             complaint = f"status {process.returncode}: {error.decode('utf-8', 'replace').strip()}"
         return out.decode("utf-8", "replace").splitlines(), complaint
@@ -73,8 +82,9 @@ class Fuzzer:
         extra = ["--skip", ",".join(skipped)] if skipped else []
         self.sequences += len(kept)
         found = []
-        for variant in variants:
-            engine, complaint = self.run(seed, first, count, variant, extra)
+        translations = tempfile.TemporaryDirectory(prefix="kept-", dir=self.work.name)
+        for variant in [*variants, variants[-1]]:
+            engine, complaint = self.run(seed, first, count, variant, extra, kept=translations.name)
             self.runs += len(engine)
             for ours, theirs in zip(kept, engine):
                 if ours == theirs or self.only_slow(seed, int(ours.split()[0]), variant, theirs):
@@ -83,6 +93,7 @@ class Fuzzer:
             if complaint or len(engine) < len(kept):
                 at = int(kept[len(engine)].split()[0]) if len(engine) < len(kept) else first + count - 1
                 found.append((variant, at, f"the engine's run ends before sequence {at}: {complaint}"))
+        translations.cleanup()
         return found
 
     def only_slow(self, seed, number, variant, line):
@@ -259,8 +270,11 @@ def main():
             break
     print(
         f"{fuzzer.sequences} sequences compared in {fuzzer.runs} runs, {found} differences "
-        f"({fuzzer.outside} left out for touching the engine's memory, {fuzzer.timeouts} for not ending)"
+        f"({fuzzer.outside} left out for touching the engine's memory, {fuzzer.timeouts} for not ending), "
+        f"{fuzzer.loaded} kept blocks loaded"
     )
+    if not fuzzer.loaded and (not options.place or "low-file" in options.place or "high-file" in options.place):
+        sys.exit("no kept translation was used")
     if not fuzzer.sequences:
         sys.exit("nothing was compared")
     return 1 if found else 0

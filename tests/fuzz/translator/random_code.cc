@@ -4,8 +4,8 @@
 //     random_code --seed N [--first N] [--count N] [--place NAME]... [--drop ITEM,...] [--skip NUMBER,...]
 //     [--verbose] [--exotic] [--interrupt MICROSECONDS]
 //
-// --place        only these placements (low, low-writable, low-busy, low-alias, high, high-writable,
-// high-busy)
+// --place        only these placements (low, low-writable, low-busy, low-alias, low-file, high,
+// high-writable, high-busy)
 // --drop         leave these items of every sequence out (for shrinking)
 // --skip         do not run these sequences
 // --verbose      print items, code, faults and the whole final state

@@ -1,5 +1,7 @@
 #include "trace/guest/translate/code_notes.h"
 
+#include "trace/guest/base/string.h"
+
 namespace detrec::guest::translate {
 
 void CodeRead::note(GuestAddr pc, const u8* code, u32 length) {

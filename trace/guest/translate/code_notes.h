@@ -2,9 +2,7 @@
 // (stored_block.h).
 #pragma once
 
-#include "trace/guest/base/string.h"
 #include "trace/guest/base/types.h"
-#include "trace/guest/decode/insn.h"
 
 namespace detrec::guest::translate {
 
