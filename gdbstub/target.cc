@@ -30,6 +30,8 @@ Status Target::check_breakpoint(const BreakpointSpec&) { return Done{}; }
 
 Status Target::restart() { return Error{ENOTSUP, "this target cannot be restarted"}; }
 
+void Target::client_gone() {}
+
 void Target::monitor(const std::string& command, std::shared_ptr<MonitorReply> reply) {
   reply->finish(Error{EINVAL, "there is no such monitor command", command});
 }

@@ -123,6 +123,10 @@ class Target {
   /// only.
   virtual Status restart();
 
+  /// The client has detached, killed the process or vanished, and with it goes what it has changed. While the
+  /// Target runs, it does so when it stands still.
+  virtual void client_gone();
+
   /// Executes a `monitor` command. The reply may be finished at once or later; interrupt() asks for the
   /// latter to be soon. Afterwards the Target may stand somewhere else.
   virtual void monitor(const std::string& command, std::shared_ptr<MonitorReply> reply);

@@ -17,6 +17,18 @@ T read(std::span<const std::uint8_t, 512> area, std::size_t offset) {
   return value;
 }
 
+template <typename T>
+void write(std::span<std::uint8_t, 512> area, std::size_t offset, T value) {
+  std::memcpy(area.data() + offset, &value, sizeof value);
+}
+
+/// The 64-bit form of a pointer, of which gdb knows the lower 48 bits.
+void write_pointer(std::span<std::uint8_t, 512> area, std::size_t at, std::uint32_t offset,
+                   std::uint32_t segment) {
+  write(area, at, offset);
+  write(area, at + 4, static_cast<std::uint16_t>(segment));
+}
+
 /// 0 valid, 1 zero, 2 special; 3, empty, is for the caller to know.
 std::uint32_t tag_of(const std::array<std::uint8_t, 10>& value) {
   std::uint64_t significand;
@@ -54,6 +66,26 @@ void read_fxsave(std::span<const std::uint8_t, 512> area, Registers& registers) 
   }
   for (unsigned i = 0; i < 16; ++i) {
     std::copy_n(area.begin() + kXmmOffset + i * 16, 16, registers.vector[i].begin());
+  }
+}
+
+void write_fxsave(const Registers& registers, std::span<std::uint8_t, 512> area) {
+  const auto& x87 = registers.x87;
+  write(area, 0, static_cast<std::uint16_t>(x87.control));
+  write(area, 2, static_cast<std::uint16_t>(x87.status));
+  area[4] = 0;
+  write(area, 6, static_cast<std::uint16_t>(x87.opcode));
+  write_pointer(area, 8, x87.instruction_offset, x87.instruction_segment);
+  write_pointer(area, 16, x87.operand_offset, x87.operand_segment);
+  write(area, 24, registers.mxcsr);
+  const unsigned top = x87.status >> 11 & 7;
+  for (unsigned i = 0; i < 8; ++i) {
+    std::copy_n(x87.st[i].begin(), 10, area.begin() + kStOffset + i * 16);
+    const unsigned physical = (top + i) & 7;
+    if ((x87.tag >> (2 * physical) & 3) != 3) area[4] = static_cast<std::uint8_t>(area[4] | 1u << physical);
+  }
+  for (unsigned i = 0; i < 16; ++i) {
+    std::copy_n(registers.vector[i].begin(), 16, area.begin() + kXmmOffset + i * 16);
   }
 }
 

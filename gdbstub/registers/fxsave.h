@@ -13,4 +13,7 @@ namespace detrec::gdbstub::registers {
 /// which gdb shows, is worked out from the values (SDM vol. 1, 8.1.7).
 void read_fxsave(std::span<const std::uint8_t, 512> area, Registers& registers);
 
+/// The other way. What the area has besides them stays.
+void write_fxsave(const Registers& registers, std::span<std::uint8_t, 512> area);
+
 }  // namespace detrec::gdbstub::registers

@@ -64,6 +64,7 @@ void Session::disconnect() {
   wants_stop_reply_ = false;
   breakpoints_.clear();
   if (state_ != State::kStill) target_.interrupt();
+  target_.client_gone();
 }
 
 void Session::receive(std::string_view bytes) {
@@ -255,6 +256,7 @@ void Session::end_process() {
   client_->ended = true;
   client_->files.close_all();
   breakpoints_.clear();
+  target_.client_gone();
 }
 
 void Session::hang_up() {

@@ -36,7 +36,7 @@ std::uint32_t Checkpoints::free_slot(const GuestProcess* present) const {
   std::vector<bool> used(wire::kDebugSlots, false);
   if (present != nullptr) used[present->slot()] = true;
   for (const Checkpoint& c : all_) used[c.process->slot()] = true;
-  for (std::uint32_t slot = 1; slot < wire::kDebugSlots; ++slot) {
+  for (std::uint32_t slot = 1; slot < kDiversionSlot; ++slot) {
     if (!used[slot]) return slot;
   }
   return 0;

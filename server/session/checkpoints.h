@@ -8,6 +8,9 @@
 
 namespace detrec::server {
 
+/// Of the one diversion that there can be.
+inline constexpr std::uint32_t kDiversionSlot = wire::kDebugSlots - 1;
+
 struct Checkpoint {
   std::unique_ptr<GuestProcess> process;
   std::uint64_t points_version = 0;  ///< what points it has set

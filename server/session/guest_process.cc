@@ -77,6 +77,12 @@ bool GuestProcess::alive() {
   return false;
 }
 
+void GuestProcess::note_time(const event::DecodedRecord& record) {
+  const auto after = context_.times.upper_bound(record.number.value);
+  if (after == context_.times.begin() || std::prev(after)->second != record.time.ns)
+    context_.times[record.number.value] = record.time.ns;
+}
+
 /// Appends events for as long as there is room.
 event::Status GuestProcess::feed() {
   if (!waiting_.empty()) {
@@ -100,6 +106,7 @@ event::Status GuestProcess::feed() {
       return event::Done{};
     }
     const event::DecodedRecord& record = *next.value();
+    note_time(record);
     if (const auto* start = record.view.as<event::StartView>()) {
       ImageStart image;
       image.stack_pointer = start->body->gpr[4];
@@ -187,6 +194,32 @@ event::Result<wire::DebugRegisters> GuestProcess::read_registers(std::uint32_t t
   wire::DebugRegisters registers;
   std::memcpy(&registers, mailbox_->transfer, sizeof registers);
   return registers;
+}
+
+event::Status GuestProcess::write_memory(std::uint64_t address, std::span<const std::uint8_t> bytes) {
+  for (std::size_t done = 0; done < bytes.size();) {
+    const std::size_t piece = std::min<std::size_t>(bytes.size() - done, wire::kTransferBytes);
+    std::memcpy(mailbox_->transfer, bytes.data() + done, piece);
+    const auto result = ask(wire::DebugCommand::kWriteMemory, address + done, piece);
+    if (!result) return result.error();
+    if (result.value() < 0) return event::Error{event::ErrorCode::kNotFound, "no such memory"};
+    done += piece;
+  }
+  return event::Done{};
+}
+
+event::Status GuestProcess::write_registers(std::uint32_t thread, const wire::DebugRegisters& registers) {
+  std::memcpy(mailbox_->transfer, &registers, sizeof registers);
+  const auto result = ask(wire::DebugCommand::kWriteRegisters, thread);
+  if (!result) return result.error();
+  if (result.value() < 0) return event::Error{event::ErrorCode::kNotFound, "no such thread"};
+  return event::Done{};
+}
+
+std::string GuestProcess::output() const {
+  const auto size = static_cast<std::size_t>(std::max<std::int64_t>(mailbox_->result, 0));
+  return {reinterpret_cast<const char*>(mailbox_->transfer),
+          std::min<std::size_t>(size, wire::kTransferBytes)};
 }
 
 event::Result<std::vector<wire::DebugTrailEntry>> GuestProcess::trail() {

@@ -40,6 +40,8 @@ struct SessionContext {
   storage::TraceReader& reader;
   const Content& content;
   std::map<std::uint64_t, ImageStart> images;  ///< by the number of the kStart event; filled while feeding
+  /// When events were recorded, by number: each entry is true up to the next one. Filled while feeding.
+  std::map<std::uint64_t, std::uint64_t> times;
   std::atomic<std::uint32_t*> interruptible = nullptr;  ///< DebugMailbox::interrupt of the process that runs
   std::atomic<bool> interrupted = false;
 };
@@ -69,6 +71,11 @@ class GuestProcess {
   event::Result<std::size_t> read_memory(std::uint64_t address, std::span<std::uint8_t> out);
   /// kNotFound: no such thread.
   event::Result<wire::DebugRegisters> read_registers(std::uint32_t thread);
+  /// Of a copy that is to become a diversion. kNotFound: there is no such memory.
+  event::Status write_memory(std::uint64_t address, std::span<const std::uint8_t> bytes);
+  event::Status write_registers(std::uint32_t thread, const wire::DebugRegisters& registers);
+  /// What a stop of kOutput shows.
+  std::string output() const;
   /// What led to the last stop of a run with kRunNotePrevious, the oldest first.
   event::Result<std::vector<wire::DebugTrailEntry>> trail();
   /// The vector registers of a trail's entry.
@@ -81,6 +88,8 @@ class GuestProcess {
   event::Result<std::vector<Mapping>> mappings();
   event::Status set_breakpoints(std::span<const std::uint64_t> pcs);
   event::Status set_watchpoints(std::span<const wire::DebugWatch> watches);
+  /// From now on it gets no events: it is a diversion.
+  void leave_recording() { all_fed_ = true; }
   /// Splits off a copy into `slot`.
   event::Result<std::unique_ptr<GuestProcess>> split(std::uint32_t slot);
 
@@ -92,6 +101,7 @@ class GuestProcess {
   void reset();
   void take_stop();
   event::Status feed();
+  void note_time(const event::DecodedRecord& record);
   bool alive();
 
   SessionContext& context_;

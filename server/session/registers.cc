@@ -3,6 +3,7 @@
 #include <cpuid.h>
 
 #include <cstring>
+#include <optional>
 
 #include "gdbstub/registers/fxsave.h"
 
@@ -26,16 +27,36 @@ std::uint64_t enabled_components() {
 
 bool enabled(std::uint32_t component) { return (enabled_components() >> component & 1) != 0; }
 
-/// The component's place in the standard format; nullptr when it is initial (all zero) or not there.
-const std::uint8_t* component(const wire::DebugRegisters& from, std::uint32_t number, std::size_t size) {
-  constexpr std::size_t kInUse = 512;
+constexpr std::size_t kInUse = 512;
+
+std::uint64_t components_in_use(const wire::DebugRegisters& from) {
   std::uint64_t in_use;
   std::memcpy(&in_use, from.xsave + kInUse, sizeof in_use);
+  return in_use;
+}
+
+/// Where the component is in the standard format; nothing when the processor lacks it.
+std::optional<std::size_t> place_of(std::uint32_t number, std::size_t size) {
   std::uint32_t bytes = 0, offset = 0, c = 0, d = 0;
-  if (!enabled(number) || (in_use >> number & 1) == 0 ||
-      __get_cpuid_count(0xd, number, &bytes, &offset, &c, &d) == 0)
-    return nullptr;
-  return offset + size <= sizeof from.xsave ? from.xsave + offset : nullptr;
+  if (!enabled(number) || __get_cpuid_count(0xd, number, &bytes, &offset, &c, &d) == 0) return std::nullopt;
+  if (offset + size > sizeof(wire::DebugRegisters::xsave)) return std::nullopt;
+  return offset;
+}
+
+/// nullptr when it is initial (all zero) or not there.
+const std::uint8_t* component(const wire::DebugRegisters& from, std::uint32_t number, std::size_t size) {
+  const auto place = place_of(number, size);
+  if (!place || (components_in_use(from) >> number & 1) == 0) return nullptr;
+  return from.xsave + *place;
+}
+
+/// For writing all of it: in use from now on. nullptr when the processor lacks it.
+std::uint8_t* component(wire::DebugRegisters& into, std::uint32_t number, std::size_t size) {
+  const auto place = place_of(number, size);
+  if (!place) return nullptr;
+  const std::uint64_t in_use = components_in_use(into) | std::uint64_t{1} << number;
+  std::memcpy(into.xsave + kInUse, &in_use, sizeof in_use);
+  return into.xsave + *place;
 }
 
 }  // namespace
@@ -64,6 +85,28 @@ gdbstub::Registers convert_registers(const wire::DebugRegisters& from) {
     for (std::size_t i = 0; i < 16; ++i) std::memcpy(to.vector[16 + i].data(), upper + 64 * i, 64);
   }
   return to;
+}
+
+void convert_registers(const gdbstub::Registers& from, wire::DebugRegisters& into) {
+  constexpr std::uint64_t kX87AndSse = 3;
+  const std::uint64_t in_use = components_in_use(into) | kX87AndSse;
+  std::memcpy(into.xsave + kInUse, &in_use, sizeof in_use);
+  gdbstub::registers::write_fxsave(from, std::span<std::uint8_t, 512>(into.xsave, 512));
+  for (std::size_t i = 0; i < 16; ++i) into.gpr[i] = from[kOrder[i]];
+  into.pc = from.rip;
+  into.rflags = from.rflags;
+  into.fs_base = from.fs_base;
+  into.gs_base = from.gs_base;
+  if (auto* high = component(into, kAvx, 256)) {
+    for (std::size_t i = 0; i < 16; ++i) std::memcpy(high + 16 * i, from.vector[i].data() + 16, 16);
+  }
+  if (auto* masks = component(into, kOpmask, 64)) std::memcpy(masks, from.mask.data(), 64);
+  if (auto* high = component(into, kZmmHigh, 512)) {
+    for (std::size_t i = 0; i < 16; ++i) std::memcpy(high + 32 * i, from.vector[i].data() + 32, 32);
+  }
+  if (auto* upper = component(into, kZmm16, 1024)) {
+    for (std::size_t i = 0; i < 16; ++i) std::memcpy(upper + 64 * i, from.vector[16 + i].data(), 64);
+  }
 }
 
 }  // namespace detrec::server

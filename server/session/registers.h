@@ -8,6 +8,9 @@ namespace detrec::server {
 
 gdbstub::Registers convert_registers(const wire::DebugRegisters& from);
 
+/// The other way, into what `into` has besides them.
+void convert_registers(const gdbstub::Registers& from, wire::DebugRegisters& into);
+
 /// Which vector registers there are, by this machine's XCR0.
 gdbstub::VectorLevel vector_level();
 

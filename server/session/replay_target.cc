@@ -44,6 +44,12 @@ bool is_wanted(const wire::DebugPosition& here, const wire::DebugPosition& wante
   return here == wanted;
 }
 
+/// Of the program of a diversion.
+std::string describe_end(const wire::DebugStop& end) {
+  return "the diverted program has ended with " +
+         (end.signal != 0 ? "signal " + std::to_string(end.signal) : "status " + std::to_string(end.status));
+}
+
 event::Position to_position(const wire::DebugPosition& p) { return {{p.event}, {p.ticks}, {p.pc}}; }
 
 }  // namespace
@@ -52,9 +58,20 @@ ReplayTarget::ReplayTarget(asio::io_context& io, storage::TraceReader& reader,
                            std::unique_ptr<Timeline> timeline, Reports reports)
     : io_(io),
       timeline_(std::move(timeline)),
+      diversion_(*timeline_, diversion_reports()),
       files_(reader),
       layout_(server::vector_level()),
       reports_(std::move(reports)) {}
+
+/// Called in the mover's thread, too.
+Diversion::Reports ReplayTarget::diversion_reports() {
+  return {[this](const std::string& text) {
+            asio::post(io_, [this, text] {
+              if (observer_ != nullptr) observer_->on_output(text);
+            });
+          },
+          [this](const std::string& line) { reports_.warn(line); }};
+}
 
 ReplayTarget::~ReplayTarget() {
   timeline_->interrupt();
@@ -64,7 +81,7 @@ ReplayTarget::~ReplayTarget() {
 VectorLevel ReplayTarget::vector_level() const { return server::vector_level(); }
 
 ThreadRef ReplayTarget::current_thread() const {
-  const wire::DebugStop& stop = timeline_->last_stop();
+  const wire::DebugStop& stop = diversion_.last_stop();
   return {{stop.pid}, {stop.tid}};
 }
 
@@ -86,7 +103,7 @@ Result<ProcessInfo> ReplayTarget::process_info(ProcessId process) {
     info.arguments = image->arguments;
     info.environment = image->environment;
   }
-  const auto mappings = timeline_->mappings();
+  const auto mappings = diversion_.mappings();
   if (!mappings) return gone(mappings.error());
   for (const GuestProcess::Mapping& m : mappings.value()) {
     Mapping row;
@@ -150,35 +167,57 @@ std::uint32_t ReplayTarget::thread_number(ThreadRef thread) const {
 Result<Registers> ReplayTarget::read_registers(ThreadRef thread) {
   const auto number = thread_number(thread);
   if (number == 0) return Error{ESRCH, "no such thread"};
-  const auto registers = timeline_->read_registers(number);
+  auto registers = diversion_.read_registers(number);
   if (!registers) return gone(registers.error());
-  return convert_registers(registers.value());
+  return std::move(registers.value());
 }
 
 Result<std::size_t> ReplayTarget::read_memory(ProcessId, Address address, std::span<std::uint8_t> out) {
-  const auto read = timeline_->read_memory(address.value, out);
+  const auto read = diversion_.read_memory(address.value, out);
   if (!read) return gone(read.error());
   if (read.value() == 0) return Error{EFAULT, "not mapped"};
   return read.value();
 }
 
-void ReplayTarget::warn_of_change() {
-  reports_.warn(
-      "a recording cannot be changed: neither registers nor memory, nor can its functions be called");
+/// gdb leaves a breakpoint that is set on an int3 of the program's own by moving the pc behind it. That is no
+/// change: the int3 is executed, and its signal arrives, as recorded.
+bool ReplayTarget::skips_own_trap(const Registers& before, const Registers& after) {
+  constexpr std::uint8_t kInt3 = 0xcc;
+  std::uint8_t code = 0;
+  if (after.rip != before.rip + 1 || diversion_.is_seen()) return false;
+  const auto& pcs = points_.breakpoints;
+  if (std::find(pcs.begin(), pcs.end(), before.rip) == pcs.end()) return false;
+  const auto read = timeline_->read_memory(before.rip, {&code, 1});
+  return read && read.value() == 1 && code == kInt3;
 }
 
 Status ReplayTarget::write_registers(ThreadRef thread, const Registers& registers) {
-  warn_of_change();
-  return Target::write_registers(thread, registers);
+  const auto number = thread_number(thread);
+  if (number == 0) return Error{ESRCH, "no such thread"};
+  const auto before = diversion_.read_registers(number);
+  if (!before) return gone(before.error());
+  if (skips_own_trap(before.value(), registers)) return Done{};
+  if (const auto written = diversion_.write_registers(number, registers); !written)
+    return gone(written.error());
+  return Done{};
 }
 
-Status ReplayTarget::write_memory(ProcessId process, Address address, std::span<const std::uint8_t> bytes) {
-  warn_of_change();
-  return Target::write_memory(process, address, bytes);
+Status ReplayTarget::write_memory(ProcessId, Address address, std::span<const std::uint8_t> bytes) {
+  const auto written = diversion_.write_memory(address.value, bytes);
+  if (written) return Done{};
+  if (written.error().code == event::ErrorCode::kNotFound) return Error{EFAULT, "not mapped"};
+  return gone(written.error());
+}
+
+/// gdb puts it back as it was, after a call.
+Status ReplayTarget::write_siginfo(ThreadRef thread, std::span<const std::uint8_t> bytes) {
+  const auto now = read_siginfo(thread);
+  if (now && std::equal(bytes.begin(), bytes.end(), now.value().begin(), now.value().end())) return Done{};
+  return Target::write_siginfo(thread, bytes);
 }
 
 Result<std::vector<std::uint8_t>> ReplayTarget::read_siginfo(ThreadRef thread) {
-  const wire::DebugStop& stop = timeline_->last_stop();
+  const wire::DebugStop& stop = diversion_.last_stop();
   if (stop.reason != wire::StopReason::kSignal || thread != current_thread())
     return Error{ENODATA, "no signal"};
   return std::vector<std::uint8_t>(std::begin(stop.siginfo), std::end(stop.siginfo));
@@ -194,12 +233,14 @@ void ReplayTarget::take_breakpoints(const BreakpointSet& set) {
     }
     watches.push_back({spec.address.value, spec.length, static_cast<wire::WatchKind>(spec.kind), 0});
   }
+  points_ = {pcs, watches};
   timeline_->set_points(std::move(pcs), std::move(watches));
 }
 
 /// Runs `move` in the mover's thread, then reports in the loop.
 void ReplayTarget::perform(Move move) {
   if (mover_.joinable()) mover_.join();
+  moving_ = true;
   auto work = asio::make_work_guard(io_);
   mover_ = std::thread([this, move = std::move(move), work] {
     auto result = move();
@@ -208,17 +249,29 @@ void ReplayTarget::perform(Move move) {
 }
 
 Status ReplayTarget::resume(const ResumeRequest& request) {
-  if (request.signal && *request.signal != kNoSignal &&
-      timeline_->last_stop().reason != wire::StopReason::kSignal)
+  const bool diverted = diversion_.is_seen() && request.direction == Direction::kForward;
+  const bool wants_signal = request.signal && *request.signal != kNoSignal;
+  const bool stale = wants_signal && request.signal->value == diversion_.last_signal();
+  if (!diverted && wants_signal && !stale && timeline_->last_stop().reason != wire::StopReason::kSignal)
     return Error{0, "a replay delivers the recorded signals only"};
+  if (!diverted) diversion_.drop(), diversion_.forget_signal();
   if (!request.change.empty() || request_.breakpoints == nullptr) take_breakpoints(*request.breakpoints);
   request_ = request;
   timeline_->begin_motion();
-  perform([this] { return this->move(request_); });
+  perform([this, diverted] { return diverted ? move_diverted(request_) : this->move(request_); });
   return Done{};
 }
 
+void ReplayTarget::client_gone() {
+  if (moving_) {
+    client_gone_ = true;  // what runs stops first
+  } else {
+    diversion_.drop();
+  }
+}
+
 Status ReplayTarget::restart() {
+  diversion_.drop();
   timeline_->begin_motion();
   perform([this] { return timeline_->seek_begin(); });
   return Done{};
@@ -247,6 +300,22 @@ event::Result<Standstill> ReplayTarget::move(const ResumeRequest& request) {
     auto result = timeline_->go_forward();
     if (!result || stops(request, result.value())) return result;
     if (timeline_->interrupt_wanted()) return Standstill{Standstill::Reason::kInterrupted, {}};
+  }
+}
+
+event::Result<Standstill> ReplayTarget::move_diverted(const ResumeRequest& request) {
+  Diversion::Motion motion;
+  motion.steps = request.motion != Motion::kContinue;
+  if (request.thread) motion.thread = thread_number(*request.thread);
+  if (request.motion == Motion::kStepRange)
+    motion.range_begin = request.range.start.value, motion.range_end = request.range.end.value;
+  if (request.signal) motion.signal = static_cast<std::uint32_t>(request.signal->value);
+  motion.quiet_signals = signal_mask(request.pass_signals);
+  for (;;) {
+    auto result = diversion_.run(motion, points_);
+    if (!result || stops(request, result.value())) return result;
+    if (timeline_->interrupt_wanted()) return Standstill{Standstill::Reason::kInterrupted, {}};
+    motion.signal = 0;
   }
 }
 
@@ -288,6 +357,8 @@ std::string ReplayTarget::divergence_report() {
 
 void ReplayTarget::report(const event::Result<Standstill>& result) {
   if (mover_.joinable()) mover_.join();
+  moving_ = false;
+  if (std::exchange(client_gone_, false)) diversion_.drop();
   if (observer_ == nullptr) return;
   StopEvent stop{current_thread(), StepDone{}, {}};
   if (!result) {
@@ -309,13 +380,18 @@ void ReplayTarget::report(const event::Result<Standstill>& result) {
           WatchHit{static_cast<BreakpointKind>(standstill.hit.watch_kind), {standstill.hit.address}};
       break;
     case Standstill::Reason::kSignal:
-      stop.reason = SignalArrived{{timeline_->last_stop().signal}};
+      stop.reason = SignalArrived{{diversion_.last_stop().signal}};
       break;
     case Standstill::Reason::kInterrupted:
       stop.reason = Interrupted{};
       break;
     case Standstill::Reason::kBegin:
       stop.reason = HistoryBegin{};
+      break;
+    case Standstill::Reason::kExited:
+      // An exit would make gdb give up the process, and with it the way back.
+      observer_->on_output("detrec: " + describe_end(diversion_.last_stop()) + "\n");
+      stop.reason = HistoryEnd{};
       break;
     case Standstill::Reason::kDiverged:
       observer_->on_output(divergence_report());
@@ -364,6 +440,7 @@ void ReplayTarget::seek(const std::string& to, std::shared_ptr<MonitorReply> rep
   const wire::DebugPosition wanted{position.value().event.value, position.value().ticks.value,
                                    position.value().pc.value};
   if (mover_.joinable()) mover_.join();
+  diversion_.drop();
   timeline_->begin_motion();
   auto work = asio::make_work_guard(io_);
   mover_ = std::thread([this, wanted, reply, work] {
@@ -374,6 +451,13 @@ void ReplayTarget::seek(const std::string& to, std::shared_ptr<MonitorReply> rep
       reply->finish(Done{});
     });
   });
+}
+
+void ReplayTarget::end_diversion(MonitorReply& reply) {
+  if (!diversion_.is_seen()) return reply.finish(Error{EINVAL, "there is no diversion"});
+  diversion_.drop();
+  reply.line(when());
+  reply.finish(Done{});
 }
 
 void ReplayTarget::keep_checkpoint(std::shared_ptr<MonitorReply> reply) {
@@ -396,14 +480,17 @@ void ReplayTarget::keep_checkpoint(std::shared_ptr<MonitorReply> reply) {
 
 void ReplayTarget::monitor(const std::string& command, std::shared_ptr<MonitorReply> reply) {
   if (command == "when") {
-    reply->line(when());
+    if (diversion_.is_seen()) diversion_.announce();
+    reply->line((diversion_.is_seen() ? "diverted from " : "") + when());
     return reply->finish(Done{});
   }
   if (command.starts_with("seek ")) return seek(command.substr(5), std::move(reply));
   if (command == "checkpoint") return keep_checkpoint(std::move(reply));
+  if (command == "end-diversion") return end_diversion(*reply);
   if (command == "help") {
     reply->line("monitor when              the position: event:ticks:pc");
     reply->line("monitor checkpoint        comes back here faster");
+    reply->line("monitor end-diversion     what was changed is as recorded again; then as below");
     reply->line("monitor seek POSITION     goes there; then, in this order:");
     reply->line("                            maintenance flush dcache");
     reply->line("                            maintenance flush register-cache");

@@ -13,6 +13,7 @@
 #include "gdbstub/registers/layout.h"
 #include "gdbstub/target.h"
 #include "server/session/captured_files.h"
+#include "server/session/diversion.h"
 #include "server/session/timeline.h"
 #include "trace/wire/launch.h"
 
@@ -26,7 +27,7 @@ class ReplayTarget : public gdbstub::Target {
   struct Reports {
     /// Lines about a replay that differs from its recording: where, and the engine's message.
     std::function<std::string(const wire::Divergence&, std::string_view message)> describe_divergence;
-    /// For the user, where the protocol has no way: gdb says only that it cannot write.
+    /// For the user, where the protocol has no way.
     std::function<void(const std::string& line)> warn;
   };
 
@@ -49,9 +50,11 @@ class ReplayTarget : public gdbstub::Target {
   gdbstub::Status write_memory(gdbstub::ProcessId process, gdbstub::Address address,
                                std::span<const std::uint8_t> bytes) override;
   gdbstub::Result<std::vector<std::uint8_t>> read_siginfo(gdbstub::ThreadRef thread) override;
+  gdbstub::Status write_siginfo(gdbstub::ThreadRef thread, std::span<const std::uint8_t> bytes) override;
   gdbstub::Status resume(const gdbstub::ResumeRequest& request) override;
   void interrupt() override { timeline_->interrupt(); }
   gdbstub::Status restart() override;
+  void client_gone() override;
   void monitor(const std::string& command, std::shared_ptr<gdbstub::MonitorReply> reply) override;
 
  private:
@@ -59,8 +62,10 @@ class ReplayTarget : public gdbstub::Target {
   void perform(Move move);
   void report(const event::Result<Standstill>& result);
   std::string divergence_report();
-  void warn_of_change();
   event::Result<Standstill> move(const gdbstub::ResumeRequest& request);
+  event::Result<Standstill> move_diverted(const gdbstub::ResumeRequest& request);
+  bool skips_own_trap(const gdbstub::Registers& before, const gdbstub::Registers& after);
+  Diversion::Reports diversion_reports();
   bool counts(const gdbstub::ResumeRequest& request, const wire::DebugHit& hit);
   std::uint32_t thread_number(gdbstub::ThreadRef thread) const;
   bool stops(const gdbstub::ResumeRequest& request, const Standstill& standstill);
@@ -70,10 +75,15 @@ class ReplayTarget : public gdbstub::Target {
   void report_seek(const wire::DebugPosition& wanted, const Standstill& standstill,
                    gdbstub::MonitorReply& reply);
   void seek(const std::string& to, std::shared_ptr<gdbstub::MonitorReply> reply);
+  void end_diversion(gdbstub::MonitorReply& reply);
   void keep_checkpoint(std::shared_ptr<gdbstub::MonitorReply> reply);
 
   asio::io_context& io_;
   std::unique_ptr<Timeline> timeline_;
+  Diversion diversion_;
+  Diversion::Points points_;
+  bool moving_ = false;       ///< until the stop, or the answer of a monitor command, is reported
+  bool client_gone_ = false;  ///< while it moved
   CapturedFiles files_;
   gdbstub::registers::Layout layout_;
   Reports reports_;

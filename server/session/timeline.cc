@@ -296,6 +296,18 @@ event::Status Timeline::keep_checkpoint() {
   return add_checkpoint();
 }
 
+std::uint64_t Timeline::wall_time() const {
+  const auto after = context_.times.upper_bound(spot().position.event);
+  return after == context_.times.begin() ? 0 : std::prev(after)->second;
+}
+
+event::Result<std::unique_ptr<GuestProcess>> Timeline::split_diversion() {
+  if (const auto left = leave_trail(); !left) return left.error();
+  auto copy = present_->split(kDiversionSlot);
+  if (copy) copy.value()->leave_recording();
+  return copy;
+}
+
 event::Result<Standstill> Timeline::seek_begin() { return seek(checkpoints_.first().spot().position); }
 
 /// After an interrupt: back to where the search began.

@@ -19,7 +19,18 @@ namespace detrec::server {
 
 /// Where and why the timeline stands still.
 struct Standstill {
-  enum class Reason { kStep, kBreakpoint, kWatch, kSignal, kInterrupted, kBegin, kEnd, kDiverged, kArrived };
+  enum class Reason {
+    kStep,
+    kBreakpoint,
+    kWatch,
+    kSignal,
+    kInterrupted,
+    kBegin,
+    kEnd,
+    kDiverged,
+    kArrived,
+    kExited  ///< the program of a diversion
+  };
   Reason reason = Reason::kArrived;
   wire::DebugHit hit{};  ///< of kBreakpoint, kWatch and kSignal
 };
@@ -72,6 +83,11 @@ class Timeline {
   /// Leaves a checkpoint here, from which one goes on later.
   event::Status keep_checkpoint();
 
+  /// When this position was recorded, in nanoseconds since 1970; 0: the trace does not say.
+  std::uint64_t wall_time() const;
+  /// A copy of the process that stands here, which is to become a diversion. There is one at a time.
+  event::Result<std::unique_ptr<GuestProcess>> split_diversion();
+
   /// interrupt() was called since the last motion began.
   bool interrupt_wanted() const { return context_.interrupted; }
   /// What runs stops soon. May be called at any time.
@@ -79,7 +95,7 @@ class Timeline {
 
  private:
   Timeline(const ReplayChannel& channel, storage::TraceReader& reader, const Content& content)
-      : context_{channel, reader, content, {}, {}, {}} {}
+      : context_{channel, reader, content, {}, {}, {}, {}} {}
 
   struct Points {
     std::uint64_t version = 0;

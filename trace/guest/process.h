@@ -16,6 +16,7 @@ enum OwnFd {
 
 struct Process {
   i32 pid = 0;
+  i32 parent_pid = 0;  ///< replay: as recorded
   i32 own_fds[kOwnFds] = {-1, -1, -1};
   wire::Launch* launch = nullptr;  ///< options and statistics; shared with the frontend
   bool first = false;         ///< the process the frontend started: its statistics and stop position count

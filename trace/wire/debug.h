@@ -5,6 +5,9 @@
 // at a time
 // (`posted` one higher, futex wake), and the process answers in place (`answered` = `posted`, futex wake). A
 // process begins by standing still before its first instruction, with request 0 answered.
+//
+// A copy that is run with kRunDiverted is a diversion from then on: its program lives, without events, and
+// nothing of it is replayed any more.
 #pragma once
 
 #include <compare>
@@ -34,6 +37,8 @@ enum class DebugCommand : std::uint32_t {
   kCheckpoint,      ///< args: slot; a copy of the process takes it and stands still there; result: its pid
   kReadTrail,       ///< args: index, 0 being the oldest; `transfer`: DebugTrailEntry; result: how many
   kReadVectors,     ///< args: DebugTrailEntry::vectors; `transfer`: as DebugRegisters::xsave
+  kWriteMemory,  ///< args: address, bytes (up to kTransferBytes) of `transfer`; also where the guest may not
+  kWriteRegisters,  ///< args: thread number; `transfer` is a DebugRegisters
 };
 
 enum class StopReason : std::uint32_t {
@@ -49,6 +54,9 @@ enum class StopReason : std::uint32_t {
   kDiverged,     ///< the replay differs from the recording; see the launch page, which is the process's own
   kHits,         ///< run.most_hits hits were noted
   kImage,        ///< before the first instruction of another image, which has no points yet
+  kExited,       ///< a diversion: the program has ended, with `signal` or, if that is 0, `status`
+  kOutput,       ///< a diversion: `result` bytes in `transfer` for descriptor `status`; the next run goes on
+  kNotice,       ///< a diversion: `message` is for the user; the next run goes on
 };
 
 /// run.flags
@@ -61,6 +69,8 @@ inline constexpr std::uint32_t kRunStepAll =
     16;  ///< with kRunNotePrevious: look at every position on the way
 inline constexpr std::uint32_t kRunContinue = 32;  ///< goes on with the request before, what it noted stays
 inline constexpr std::uint32_t kRunIgnorePoints = 64;  ///< as if there were none
+inline constexpr std::uint32_t kRunDiverted =
+    128;  ///< `thread` lives, whatever is recorded; others stand still
 
 struct DebugRun {
   std::uint32_t flags;
@@ -71,6 +81,9 @@ struct DebugRun {
   std::uint64_t budget;                  ///< in ticks of all threads together; 0: any number
   std::uint64_t most_hits;               ///< with kRunNoteHits; 0: any number
   std::uint64_t quiet_signals;           ///< bit n - 1: signal n stops nothing and is no hit
+  std::uint32_t signal;                  ///< with kRunDiverted: delivered first; 0: none
+  std::uint32_t reserved;
+  std::uint64_t wall_ns;  ///< with kRunDiverted: when the position was recorded, since 1970
 };
 
 enum class WatchKind : std::uint32_t { kWrite = 2, kRead = 3, kAccess = 4 };
@@ -99,7 +112,7 @@ struct DebugStop {
   std::uint64_t total_ticks;  ///< used by all threads so far
   std::int32_t signal;
   std::int32_t tid, pid;  ///< of the thread, as the guest sees them
-  std::uint32_t reserved;
+  std::int32_t status;
   std::uint8_t siginfo[128];
   DebugHit hit;            ///< with kBreakpoint, kWatch, kSignal: this one; with kRunNoteHits: the last one
   DebugPosition previous;  ///< with kRunNotePrevious; event ~0: none
@@ -150,7 +163,7 @@ struct DebugMailbox {
   std::int64_t result;  ///< -errno for errors
   DebugRun run;
   DebugStop stop;
-  char message[512];  ///< with kDiverged, and with kEnd of a recording that was cut off
+  char message[512];  ///< with kDiverged, kNotice, and with kEnd of a recording that was cut off
   alignas(4096) std::uint8_t transfer[kTransferBytes];
 };
 static_assert(sizeof(DebugMailbox) % 4096 == 0);

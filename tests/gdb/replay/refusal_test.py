@@ -1,35 +1,13 @@
-"""What a recording does not allow, and what goes wrong: gdb is told, and the session goes on."""
+"""What goes wrong: gdb is told, and the session goes on."""
 
 import os
 import subprocess
 import unittest
 
 from client import Client
-from harness import DETREC, ReplayTest, debug, line_of, recording, run_gdb, scratch
+from harness import DETREC, ReplayTest, debug, recording, scratch
 
 RESEAL = os.environ.get("RESEAL", "reseal")
-
-
-class Changes(ReplayTest):
-    """Nothing of a recording can be changed."""
-
-    def test_refused(self):
-        trace = recording("steps.c", "-O0")[1]
-        attempts = ["print square(3)", "call (int)puts(text)", "set var counter = 5", "print counter = 7", "set $rax = 1",
-                    "jump main", "return", "print $xmm0.v4_float[0] = 1.5", "print (long)malloc(3)"]  # fmt: skip
-        commands = [f"tbreak steps.c:{line_of('steps.c', 'store')}", "continue", "print counter"]
-        for attempt in attempts:
-            commands += [attempt, "monitor when"]
-        commands += ["bt", "print counter", "print value", "next", "reverse-next", "tbreak factorial", "continue", "bt"]
-        text = run_gdb([f"target remote | exec {DETREC} replay --stdio {trace}", *commands])
-        where = [line for line in text.splitlines() if line.count(":0x") == 1 and line[0].isdigit()]
-        self.assertEqual(len(where), len(attempts), text)
-        self.assertEqual(len(set(where)), 1, text)  # it has not moved
-        self.assertGreaterEqual(text.count("detrec: a recording cannot be changed"), len(attempts), text)
-        self.assertEqual(text.count("Cannot access memory at address") + text.count("Could not write register"), len(attempts))
-        self.assert_order(text, r"\$1 = 1\n", r"cannot be changed", r"#0 .*fill", r"= 1\n", r"= 0\n",
-                          r"factorial \(n=5\)", r"#1 .*main")  # fmt: skip
-        self.assert_none(text, "internal-error", "Remote connection closed", "The program being debugged was signaled")
 
 
 class Divergence(ReplayTest):

@@ -72,6 +72,7 @@ class FakeTarget : public Target {
   std::vector<ResumeRequest> requests;
   int interrupts = 0;
   int restarts = 0;
+  int clients_gone = 0;
   std::vector<std::string> commands;
   std::shared_ptr<MonitorReply> reply;
   TargetObserver* observer = nullptr;
@@ -135,6 +136,7 @@ class FakeTarget : public Target {
     ++restarts;
     return Done{};
   }
+  void client_gone() override { ++clients_gone; }
   void monitor(const std::string& command, std::shared_ptr<MonitorReply> where) override {
     commands.push_back(command);
     reply = std::move(where);

@@ -137,5 +137,27 @@ TEST(Fxsave, WorksOutTheTags) {
   EXPECT_EQ(registers.vector[1][0], 42);
 }
 
+TEST(Fxsave, IsWrittenAsItIsRead) {
+  std::array<std::uint8_t, 512> area{};
+  for (std::size_t i = 0; i < area.size(); ++i) area[i] = static_cast<std::uint8_t>(i * 37 + 11);
+  area[5] = 0;                 // reserved
+  area[14] = area[15] = 0x12;  // the upper end of a pointer, which gdb does not know
+  area[22] = area[23] = 0x34;
+  for (std::size_t i = 0; i < 8; ++i) area[32 + 16 * i + 7] |= 0x80;
+  Registers registers;
+  read_fxsave(area, registers);
+  auto again = area;
+  std::fill(again.begin(), again.begin() + 12, 0);
+  std::fill(again.begin() + 160, again.begin() + 416, 0);
+  again[5] = 0;
+  write_fxsave(registers, again);
+  EXPECT_EQ(again, area);
+  registers.x87.tag = 0xffff;
+  registers.mxcsr = 0x1fa0;
+  write_fxsave(registers, again);
+  EXPECT_EQ(again[4], 0);
+  EXPECT_EQ(again[24], 0xa0);
+}
+
 }  // namespace
 }  // namespace detrec::gdbstub::registers

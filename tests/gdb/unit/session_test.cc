@@ -121,6 +121,17 @@ TEST(Memory, ReadsAndWrites) {
   EXPECT_EQ(rig.ask("X1000,1:a"), "E.memory of a recording cannot be changed");
 }
 
+// What a client has changed goes with it, however it goes.
+TEST(Lifetime, TheTargetHearsThatTheClientIsGone) {
+  for (const auto* packet : {"D;64", "vKill;64", "k", ""}) {
+    Rig rig;
+    if (*packet != 0) rig.send(packet);
+    EXPECT_EQ(rig.target.clients_gone, *packet != 0 ? 1 : 0) << packet;
+    rig.disconnect();
+    EXPECT_EQ(rig.target.clients_gone, *packet != 0 ? 2 : 1) << packet;
+  }
+}
+
 TEST(Memory, Search) {
   Rig rig;
   rig.target.memory[0x800] = 'a';

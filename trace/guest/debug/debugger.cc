@@ -7,6 +7,7 @@
 #include "trace/guest/debug/points.h"
 #include "trace/guest/debug/requests.h"
 #include "trace/guest/debug/trail.h"
+#include "trace/guest/divert/diversion.h"
 #include "trace/guest/events/divergence.h"
 #include "trace/guest/process.h"
 #include "trace/guest/run/accounts.h"
@@ -66,6 +67,38 @@ void begin_run(Turn& turn) {
   clear_trail();
 }
 
+/// Is it the running thread that steps?
+bool steps(Turn& turn) {
+  u32 thread = mailbox().run.thread;
+  return run.steps_left != 0 && (thread == 0 || thread == turn.thread().number);
+}
+
+/// The way into a signal's handler is a step.
+void step_into_handler(Turn& turn) {
+  if (!steps(turn)) return;
+  run.stepper = turn.thread().number;
+  run.stepping = position(turn);
+}
+
+/// The signal that the debugger wants delivered, as it came if it is the one that has stopped the thread.
+SignalInfo chosen_signal() {
+  const wire::DebugStop& s = mailbox().stop;
+  SignalInfo info{};
+  info.signo = static_cast<i32>(mailbox().run.signal);
+  if (s.reason == StopReason::kSignal && s.signal == info.signo) memcpy(&info, s.siginfo, sizeof info);
+  return info;
+}
+
+/// Goes on in a diversion, from the registers as they are.
+[[noreturn]] void go_diverted(Turn& turn) {
+  divert::take_over(turn, mailbox().run.thread, mailbox().run.wall_ns);
+  begin_run(turn);
+  if (mailbox().run.signal == 0) divert::enter(turn, nullptr);
+  SignalInfo info = chosen_signal();
+  step_into_handler(turn);
+  divert::enter(turn, &info);
+}
+
 /// Stands still, says why, and returns when it is to run again.
 void stop(Turn& turn, StopReason reason) {
   wire::DebugStop& s = mailbox().stop;
@@ -80,6 +113,7 @@ void stop(Turn& turn, StopReason reason) {
   run::settle_flags(turn.regs());
   answer();
   serve_requests(turn);
+  if (flag(wire::kRunDiverted)) go_diverted(turn);
   begin_run(turn);
 }
 
@@ -151,12 +185,6 @@ bool meet_points(Turn& turn, const DebugPosition& here) {
   if (!has_watchpoints()) return false;
   if (WatchedAccess access = watched_access(turn); access.any) set_pending(turn, access);
   return false;
-}
-
-/// Is it the running thread that steps?
-bool steps(Turn& turn) {
-  u32 thread = mailbox().run.thread;
-  return run.steps_left != 0 && (thread == 0 || thread == turn.thread().number);
 }
 
 /// The end of a step, or of all. True when it has stopped.
@@ -280,10 +308,7 @@ void at_signal(Turn& turn, const SignalInfo& info) {
   pending.any = false;
   while (at_limit(position(turn))) stop(turn, StopReason::kLimit);
   if (!is_quiet(info.signo)) meet_signal(turn, info, position(turn));
-  if (!steps(turn)) return;
-  // The way into the handler is a step.
-  run.stepper = turn.thread().number;
-  run.stepping = position(turn);
+  step_into_handler(turn);
 }
 
 void at_end(Turn& turn, StopReason reason, const char* message) {
@@ -293,6 +318,31 @@ void at_end(Turn& turn, StopReason reason, const char* message) {
     stop(turn, reason);
   }
 }
+
+void at_diverted_end(Turn& turn, i32 signal, i32 status) {
+  mailbox().stop.signal = signal;
+  mailbox().stop.status = status;
+  stop(turn, StopReason::kExited);
+}
+
+void pass_output(Turn& turn, i32 fd, GuestAddr from, u64 size) {
+  wire::DebugMailbox& box = mailbox();
+  if (size > wire::kTransferBytes || !read_guest(box.transfer, from, size)) return;
+  box.result = static_cast<SysResult>(size);
+  box.stop.status = fd;
+  box.stop.reason = StopReason::kOutput;
+  answer();
+  serve_requests(turn);
+}
+
+void pass_notice(Turn& turn, const char* text) {
+  copy_string(mailbox().message, text, sizeof mailbox().message);
+  mailbox().stop.reason = StopReason::kNotice;
+  answer();
+  serve_requests(turn);
+}
+
+void interrupt_soon() { __atomic_store_n(&mailbox().interrupt, 1, __ATOMIC_RELAXED); }
 
 void note_write(Turn& turn, GuestAddr begin, GuestAddr end) {
   if (!has_watchpoints() || flag(wire::kRunIgnorePoints)) return;

@@ -30,6 +30,17 @@ void at_signal(Turn& turn, const SignalInfo& info);
 /// The replay cannot go on: stands still for ever.
 [[noreturn]] void at_end(Turn& turn, wire::StopReason reason, const char* message);
 
+// A diversion:
+
+/// Its program has ended. A debugger may have it go on all the same, from other registers.
+void at_diverted_end(Turn& turn, i32 signal, i32 status);
+/// Shows up to kTransferBytes that the program writes to its stdout (1) or stderr (2).
+void pass_output(Turn& turn, i32 fd, GuestAddr from, u64 size);
+/// Tells the user.
+void pass_notice(Turn& turn, const char* text);
+/// Stops it at its next instruction, as if the user had asked for that.
+void interrupt_soon();
+
 /// The engine has written guest memory that a watchpoint may watch.
 void note_write(Turn& turn, GuestAddr begin, GuestAddr end);
 

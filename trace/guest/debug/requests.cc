@@ -10,6 +10,7 @@
 #include "trace/guest/debug/mailbox.h"
 #include "trace/guest/debug/points.h"
 #include "trace/guest/debug/trail.h"
+#include "trace/guest/debug/writes.h"
 #include "trace/guest/events/ring.h"
 #include "trace/guest/memory/address_space.h"
 #include "trace/guest/memory/recorded_objects.h"
@@ -152,6 +153,13 @@ void serve_requests(Turn& turn) {
         break;
       case wire::DebugCommand::kReadVectors:
         box.result = read_trail_vectors(box.args[0], transfer);
+        break;
+      case wire::DebugCommand::kWriteMemory:
+        box.result = write_memory(turn, box.args[0], transfer, box.args[1]);
+        break;
+      case wire::DebugCommand::kWriteRegisters:
+        box.result = write_registers(turn, static_cast<u32>(box.args[0]),
+                                     *reinterpret_cast<const wire::DebugRegisters*>(transfer));
         break;
       default:
         box.result = -ENOSYS;

@@ -3,6 +3,8 @@
 #include "trace/guest/base/string.h"
 #include "trace/guest/base/syscall.h"
 #include "trace/guest/debug/debugger.h"
+#include "trace/guest/divert/clocks.h"
+#include "trace/guest/divert/diversion.h"
 #include "trace/guest/events/child_stores.h"
 #include "trace/guest/events/divergence.h"
 #include "trace/guest/events/record.h"
@@ -58,10 +60,13 @@ void exchange_instruction(Turn& turn, wire::InstructionKind what, u64 (&values)[
     body.what = what;
     for (int i = 0; i < 4; ++i) body.values[i] = values[i];
     record.commit();
+  } else if (diverted) {
+    divert::answer_instruction(turn, what, values);
   } else if (replaying()) {
     const auto& body = body_of<wire::InstructionBody>(expect_event(turn, wire::EventKind::kInstruction));
     if (body.what != what) diverge(turn, "another instruction than recorded");
     for (int i = 0; i < 4; ++i) values[i] = body.values[i];
+    divert::note_instruction(what, values[0]);
     // Signal frames have what the recorded processor had.
     if (what == wire::InstructionKind::kXgetbv && !run::narrow_guest_xcr0(values[0]))
       diverge(turn, "this processor lacks registers of the recorded one (state components 0x%lx)", values[0]);
@@ -78,6 +83,8 @@ void exchange_signal(Turn& turn, SignalInfo& info, bool asynchronous) {
     memcpy(body.info, &info, sizeof info);
     body.register_hash = general_hash(turn.regs());
     record.commit();
+  } else if (diverted) {
+    debug::at_signal(turn, info);
   } else if (replaying()) {
     if (debug::attached) stop_at_signal(turn);
     // Fetched only now: a checkpoint split off meanwhile has another ring.
@@ -104,6 +111,8 @@ void exchange_exit(Turn& turn, wire::ExitCause cause, i32 status) {
     body.status = status;
     body.register_hash = settled_hash(turn);
     record.commit();
+  } else if (diverted) {
+    divert::end(turn, cause == wire::ExitCause::kSignal ? status : 0, status);
   } else if (replaying()) {
     replay_exit(turn, cause, status);
   } else {

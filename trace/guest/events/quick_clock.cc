@@ -1,4 +1,5 @@
 // clock_gettime by the short way of run/exits.S: programs ask for the time more often than for anything else.
+#include "trace/guest/divert/clocks.h"
 #include "trace/guest/events/calls.h"
 #include "trace/guest/events/record.h"
 #include "trace/guest/memory/guest_memory.h"
@@ -53,6 +54,7 @@ bool replay_clock(Turn& turn, u64 clock, GuestAddr to) {
   if (!is_expected(event, c, ticks, clock, to) || !run::goes_on_to(*next, ticks)) return false;
   // As it was recorded, this is a store of the engine's.
   if (!memory::write_guest(turn, to, syscall::Timespec{event.seconds, event.nanoseconds})) return false;
+  divert::note_clock(clock, {event.seconds, event.nanoseconds});
   ++process().launch->events_taken;
   consume_record();
   return true;

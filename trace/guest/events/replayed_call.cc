@@ -7,6 +7,7 @@
 #include "trace/guest/base/string.h"
 #include "trace/guest/base/syscall.h"
 #include "trace/guest/debug/debugger.h"
+#include "trace/guest/divert/clocks.h"
 #include "trace/guest/events/calls.h"
 #include "trace/guest/events/divergence.h"
 #include "trace/guest/events/input_hash.h"
@@ -272,7 +273,10 @@ SysResult replay_call(Turn& turn, i32 number, SysResult (*serve)(Turn&, i32)) {
   const wire::EventHeader& event = expect_call(turn, call);
   SysResult result = body_of<wire::SyscallBody>(event).result;
   apply_ranges(turn, event);
-  if (result == 0) set_stack_limit(call);
+  if (result == 0) {
+    set_stack_limit(call);
+    divert::note_clock_call(number, call.args);
+  }
   if (result == -EINTR || signal::is_restart_code(result)) signal::keep_mask_of_call(turn, number);
   return result;
 }
@@ -282,7 +286,7 @@ void exchange_sigreturn(Turn& turn) {
     Record record(turn, wire::EventKind::kSyscall);
     record.append<wire::SyscallBody>().number = __NR_rt_sigreturn;
     record.commit();
-  } else if (replaying()) {
+  } else if (replaying() && !diverted) {
     const wire::EventHeader& event = expect_event(turn, wire::EventKind::kSyscall);
     if (body_of<wire::SyscallBody>(event).number != __NR_rt_sigreturn)
       diverge(turn, "the program calls rt_sigreturn; recorded: another call");

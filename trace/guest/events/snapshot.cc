@@ -178,6 +178,7 @@ void replay_start(Turn& turn) {
   turn.thread().pid = body.pid;
   turn.thread().tid = body.tid;
   process().pid = body.pid;
+  process().parent_pid = body.parent_pid;
   memory::set_image_places(
       {body.brk_start, body.brk, body.stack_start, body.linker_begin, body.linker_end, body.limits[3][0]});
   signal::set_inherited(turn, {body.signal_mask, body.ignored_signals});

@@ -83,6 +83,13 @@ SysResult start_replayed_thread(Turn& turn, KernelThread& child, const KernelClo
   return child.tid;
 }
 
+void take_turn_for(Turn& turn, KernelThread& to) {
+  save_machine(kernel_thread(turn.thread()));
+  TurnSchedule::release(turn);
+  turn = TurnSchedule::acquire(to);
+  load_machine(to);
+}
+
 void begin_replayed_thread(KernelThread& self) { load_machine(self); }
 
 }  // namespace detrec::guest::run

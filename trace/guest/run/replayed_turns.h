@@ -18,6 +18,9 @@ void pass_turn(Turn& turn);
 /// Stands in for start_kernel_thread: `child` runs when it first gets the turn. Returns its recorded id.
 SysResult start_replayed_thread(Turn& turn, KernelThread& child, const KernelClone& clone);
 
+/// A diversion: gives the turn to `to`, without an event and without leaving the stack.
+void take_turn_for(Turn& turn, KernelThread& to);
+
 /// First thing on the stack of a thread that has got its first turn.
 void begin_replayed_thread(KernelThread& self);
 

@@ -79,6 +79,18 @@ bool preempts_here(Turn& turn, const wire::EventHeader& next, u64 used) {
          used == next.ticks && turn.regs().pc == next.pc;
 }
 
+/// at_stop() in a diversion: only the debugger says how far the thread goes.
+bool at_diverted_stop(Turn& turn) {
+  Context& c = context();
+  debug::Plan plan = debug::plan(turn);
+  stops().to_event = plan.step;
+  if (plan.deadline < c.tick_deadline || needs_allotment(c)) {
+    c.tick_deadline = plan.deadline;
+    allot_ticks(c);
+  }
+  return false;
+}
+
 /// at_stop() in a replay, where the next event says how far the thread goes.
 bool at_replayed_stop(Turn& turn, u64 used) {
   Stops& s = stops();
@@ -197,6 +209,7 @@ bool at_stop(Turn& turn) {
       s.to_stop_pc = true;
     }
   }
+  if (events::diverted) return at_diverted_stop(turn);
   if (events::replaying()) return at_replayed_stop(turn, used);
   if (used >= c.tick_deadline) {
     if (s.slice != 0 && s.jitter != 0) s.steps_left = next_random(s.jitter + 1);

@@ -47,14 +47,14 @@ bool recorded_signal_waits(Turn& turn) {
 }
 
 bool signal_waits(Turn& turn) {
-  if (events::replaying()) return recorded_signal_waits(turn);
+  if (events::replaying() && !events::diverted) return recorded_signal_waits(turn);
   const SignalState& state = state_of(turn);
   return (state.pending & ~state.blocked) != 0;
 }
 
 /// Takes the next signal to deliver out of the queue; exchange_signal fills it in when replaying.
 bool next_signal(Turn& turn, SignalInfo& info) {
-  if (events::replaying()) return recorded_signal_waits(turn);
+  if (events::replaying() && !events::diverted) return recorded_signal_waits(turn);
   SignalState& state = state_of(turn);
   return dequeue(state, ~state.blocked, info);
 }
@@ -117,6 +117,11 @@ void force_signal(Turn& turn, int signo) {
   info.signo = signo;
   info.code = kSiKernel;
   deliver_forced(turn, info);
+}
+
+void deliver_chosen(Turn& turn, const SignalInfo& info) {
+  deliver(turn, info);
+  update_host_mask(turn);
 }
 
 void raise_fault(Turn& turn, const Fault& fault) {

@@ -81,6 +81,9 @@ InheritedSignals inherited(Turn& turn);
 /// Replay: what the recorded image had.
 void set_inherited(Turn& turn, const InheritedSignals& signals);
 
+/// A diversion: the debugger wants `info` delivered, here.
+void deliver_chosen(Turn& turn, const SignalInfo& info);
+
 /// Replay: a call with a mask for the time it waits (see raw_syscall_interruptible) was interrupted: its mask
 /// stays until the next delivery.
 void keep_mask_of_call(Turn& turn, long nr);

@@ -48,7 +48,7 @@ extern "C" QuickAnswer quick_clock_gettime(u64 clock, GuestAddr to, u32 site_ind
   u64 epoch = translate::epoch();
   SysResult r = 0;
   if (events::replaying()) {
-    if (!events::replay_clock(turn, clock, to)) return {0, 0};
+    if (events::diverted || !events::replay_clock(turn, clock, to)) return {0, 0};
   } else {
     Timespec now;
     r = host_clock_gettime(static_cast<i32>(clock), now);

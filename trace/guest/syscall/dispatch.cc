@@ -8,6 +8,7 @@
 #include "trace/guest/base/print.h"
 #include "trace/guest/base/string.h"
 #include "trace/guest/base/syscall.h"
+#include "trace/guest/divert/diversion.h"
 #include "trace/guest/events/calls.h"
 #include "trace/guest/process.h"
 #include "trace/guest/run/threads.h"
@@ -170,6 +171,7 @@ SysResult by_number(Turn& turn, i32 nr) {
 
 /// Recorded, replayed, or just served.
 SysResult exchanged(Turn& turn, i32 nr) {
+  if (events::diverted) return divert::serve_call(turn, nr, by_number);
   if (events::replaying()) return events::replay_call(turn, nr, by_number);
   if (!events::recording()) return by_number(turn, nr);
   events::RecordedCall call(turn, nr);
