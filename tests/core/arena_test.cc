@@ -89,6 +89,25 @@ TEST(Arena, rows_of_dead_threads_are_reused) {
   EXPECT_EQ(arena.header().live_rows, 250u);
 }
 
+TEST(Arena, ids_that_collide_are_found_after_deletions) {
+  Arena arena;
+  RandomStream random(7);
+  std::set<int> known;
+  for (int step = 0; step < 20'000; ++step) {
+    const int tid = static_cast<int>(1 + random.below(1'000'000));
+    if (known.size() < 60) {
+      arena.obtain(T(tid));
+      known.insert(tid);
+    } else {
+      const auto victim = std::next(known.begin(), static_cast<std::ptrdiff_t>(random.below(known.size())));
+      arena.release_if_idle(arena.find(T(*victim)));
+      known.erase(victim);
+      for (const int t : known) ASSERT_NE(arena.find(T(t)), kNoRow) << t;
+    }
+  }
+  EXPECT_EQ(arena.header().live_rows, known.size());
+}
+
 TEST(Arena, futexes_survive_growth) {
   Arena arena(4);
   FutexTable futexes(arena);

@@ -584,6 +584,28 @@ TEST(Exec, EXEC_17_the_new_leader_inherits_no_time_out) {
   EXPECT_EQ(rig->get<StartAnswer>(start).reply.kind, TurnReplyKind::kGo);
 }
 
+TEST(Exec, EXEC_17_the_new_leader_inherits_no_ended_sleep) {
+  CoreConfig config = cancelling();
+  config.policy = RunPolicy::kRecord;
+  auto rig = pair_of(config);
+  rig->fill(18);
+  rig->send(17, RequestResources{ResourceRequest::one(Resource::sleep_until(E(50)))});
+  EXPECT_EQ(rig->kind(), StepKind::kSkip);
+  EXPECT_EQ(rig->step().thread, T(18));
+  rig->core->host_expired(T(17));
+  rig->core->apply_host_expiries();  // awake, not granted yet
+  rig->send(18, PrepareExec{P(17), AS(17), {}});
+  rig->clock[17] = ThreadClock();
+  const CallId reconnect = rig->send_as(17, AS(17, 1), again(17));
+  rig->clock[17].advance_to(*rig->time(reconnect));
+  rig->as[17] = AS(17, 1);
+  rig->send(17, StartThread{});
+  EXPECT_EQ(rig->step().thread, T(17));
+  rig->send(17, RequestResources{ResourceRequest::one(Resource::sleep_until(E(90)))});
+  EXPECT_EQ(rig->kind(), StepKind::kSkip);
+  EXPECT_TRUE(rig->core->host_waits_.contains(T(17)));
+}
+
 TEST(Exec, EXEC_44_a_wrong_vfork_registration_keeps_the_proof) {
   auto rig = pair_of();
   rig->core->kill_thread(T(18), AS(17));

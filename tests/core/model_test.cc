@@ -780,6 +780,11 @@ struct Walk {
         return RequestResources{};
       case 8:
         return SetAlarm{ns(random.below(500'000)), {}, kAlarmSignal};
+      case 9: {
+        const auto live = w.core().live_threads(P(3));
+        w.core().deliver_signal(live[random.below(live.size())], kSigUsr1);
+        return RequestResources{};
+      }
       default:
         return RequestResources{};
     }

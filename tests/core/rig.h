@@ -67,6 +67,7 @@ class TestCore : public Core {
   using Core::admissions_;
   using Core::Admit;
   using Core::admit_at_drain;
+  using Core::apply_host_expiries;
   using Core::apply_intents;
   using Core::arena_;
   using Core::barriers_;

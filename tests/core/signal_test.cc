@@ -245,6 +245,10 @@ TEST(RealTimer, S_RTIMER_15_one_timed_event_a_process) {
   EXPECT_EQ(rig->timed_.size(), 1u);
   EXPECT_EQ(rig->timed_.next_deadline(), E(200));
   EXPECT_EQ(rig.get<TimerAnswer>(rig.send(100, QueryAlarm{})).previous.time, ns(200));
+  ControlRig disarmed;
+  disarmed.alarm(100, 100);
+  disarmed.alarm(100, 0);
+  EXPECT_TRUE(disarmed->timed_.empty());
   rig->protocol_failure(T(100), P(100), ProtocolFailure::phase());
   EXPECT_TRUE(rig->timed_.empty());
 }
