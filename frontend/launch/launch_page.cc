@@ -80,12 +80,18 @@ LaunchPage::~LaunchPage() {
   if (launch_ != nullptr) munmap(launch_, sizeof *launch_);
 }
 
-Result<LaunchPage> LaunchPage::make(const EngineImage& engine, std::uint64_t bytes) {
+Result<LaunchPage> LaunchPage::make(const EngineImage& engine, std::uint64_t bytes, std::uint64_t& extra) {
   Descriptor low(create_memory_file());
   if (!low.valid()) return launch_error("memfd_create");
   Descriptor descriptor = move_to_high_number(std::move(low));
   if (!descriptor.valid()) return launch_error("the launch page's descriptor");
-  if (!grow_despite_limit(descriptor.number(), static_cast<off_t>(bytes))) return size_error(bytes);
+  struct sigaction before = {};
+  sigaction(SIGXFSZ, nullptr, &before);
+  if (!grow_despite_limit(descriptor.number(), static_cast<off_t>(bytes + extra))) {
+    extra = 0;
+    sigaction(SIGXFSZ, &before, nullptr);
+    if (!grow_despite_limit(descriptor.number(), static_cast<off_t>(bytes))) return size_error(bytes);
+  }
   void* memory =
       mmap(nullptr, sizeof(wire::Launch), PROT_READ | PROT_WRITE, MAP_SHARED, descriptor.number(), 0);
   if (memory == MAP_FAILED) return launch_error("mmap");
@@ -114,10 +120,11 @@ Result<LaunchPage> LaunchPage::create(const RunOptions& options, const EngineIma
                                        : kRingOffset;
   const std::uint64_t translations = (end + wire::kChannelPage - 1) / wire::kChannelPage * wire::kChannelPage;
   const TranslationChoice kept = choose_translations(options.no_translation_cache);
-  auto page = make(engine, kept.in_run ? translations + wire::kTranslationStoreBytes : end);
+  std::uint64_t extra = kept.in_run ? translations + wire::kTranslationStoreBytes - end : 0;
+  auto page = make(engine, end, extra);
   if (!page) return page;
   wire::Launch& launch = page.value().get();
-  launch.translations_offset = kept.in_run ? translations : 0;
+  launch.translations_offset = extra != 0 ? translations : 0;
   page.value().cache_ = TranslationCache(kept.directory, engine.path());
   page.value().cache_.announce(launch);
   launch.mode = mode;
@@ -135,7 +142,8 @@ Result<LaunchPage> LaunchPage::create(const RunOptions& options, const EngineIma
 }
 
 Result<LaunchPage> LaunchPage::create_debugged(const EngineImage& engine) {
-  auto page = make(engine, kRingOffset + wire::kDebugSlots * wire::slot_bytes(kDebugRingBytes));
+  std::uint64_t no_extra = 0;
+  auto page = make(engine, kRingOffset + wire::kDebugSlots * wire::slot_bytes(kDebugRingBytes), no_extra);
   if (!page) return page;
   wire::Launch& launch = page.value().get();
   launch.mode = wire::ChannelMode::kReplay;

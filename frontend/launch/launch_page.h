@@ -34,7 +34,8 @@ class LaunchPage {
 
  private:
   LaunchPage(Descriptor descriptor, wire::Launch* launch);
-  static Result<LaunchPage> make(const EngineImage& engine, std::uint64_t bytes);
+  /// `extra`: bytes that would be good to have; 0 afterwards when a limit on file sizes forbids them.
+  static Result<LaunchPage> make(const EngineImage& engine, std::uint64_t bytes, std::uint64_t& extra);
 
   Descriptor descriptor_;
   wire::Launch* launch_;

@@ -196,10 +196,10 @@ void replace(const std::string& path, const Mapped& from) {
 
 TranslationChoice choose_translations(bool refused) {
   const char* given = std::getenv("DETREC_TRANSLATION_CACHE");
-  const std::string_view choice = given == nullptr ? "off" : given;
+  const std::string_view choice = given == nullptr ? "" : given;
   if (refused || choice == "off") return {false, {}};
   if (choice == "session") return {true, {}};
-  if (!choice.empty()) return {true, std::string(choice)};
+  if (!choice.empty()) return {true, std::filesystem::absolute(choice).string()};
   if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache != nullptr && *cache == '/')
     return {true, fmt::format("{}/detrec", cache)};
   if (const char* home = std::getenv("HOME"); home != nullptr && *home == '/')

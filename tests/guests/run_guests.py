@@ -140,8 +140,8 @@ def run_once(guest, prefix, timeout, work, tag, replays=None):
     shutil.rmtree(home, ignore_errors=True)
     os.makedirs(folder)
     env = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": folder, "LANG": "C", "LC_ALL": "C"}
-    if "DETREC_TRANSLATION_CACHE" in os.environ:  # detrec's, not the guest's
-        env["DETREC_TRANSLATION_CACHE"] = os.environ["DETREC_TRANSLATION_CACHE"]
+    # Not in the guest's home; and what one guest has translated another can use.
+    env["DETREC_TRANSLATION_CACHE"] = os.environ.get("DETREC_TRANSLATION_CACHE", os.path.join(work, "translations"))
     env.update(item.split("=", 1) for item in shlex.split(guest.notes.get("env", "").replace("{dir}", os.path.dirname(guest.program))))
     stdin = guest.notes.get("stdin", "").encode().decode("unicode_escape").encode("latin-1")
     try:

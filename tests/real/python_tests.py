@@ -69,7 +69,8 @@ class Runner:
         shutil.rmtree(os.path.dirname(folder), ignore_errors=True)
         os.makedirs(folder)
         env = {"PATH": "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin", "HOME": folder, "LANG": "C.UTF-8", "TMPDIR": folder,
-               "TERM": "dumb", "PYTHONDONTWRITEBYTECODE": "1"}  # fmt: skip
+               "TERM": "dumb", "PYTHONDONTWRITEBYTECODE": "1",
+               "DETREC_TRANSLATION_CACHE": os.path.join(self.base, "translations")}  # fmt: skip
         prefix = [self.detrec, "run", "--engine-only", *self.options, "--"] if under_engine else []
         # -r would shuffle; the seed is fixed for tests that draw from random.
         command = prefix + [PYTHON, "-m", "test", "-v", "-u", "network", "--randseed", "1", module]

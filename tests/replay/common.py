@@ -44,13 +44,18 @@ class Recorder:
     def record(self, command, trace, stdin=b"", options=(), timeout=60, cwd=None):
         """One recorded run; `command` is a list."""
         folder = cwd or self.fresh("recorded")
-        environment = {**ENVIRONMENT, "HOME": folder}
+        environment = {**ENVIRONMENT, "HOME": folder, **self.translations()}
         argv = [self.detrec, "record", "-q", "-o", trace, *options, "--", *command]
         return harness.run(argv, folder, environment, stdin, timeout)
 
     def replay(self, trace, timeout=60):
         """A replay in another folder, without the command's input and environment."""
-        return harness.run([self.detrec, "replay", "-a", trace], self.fresh("replayed"), {"PATH": "/nowhere"}, b"", timeout)
+        environment = {"PATH": "/nowhere", **self.translations()}
+        return harness.run([self.detrec, "replay", "-a", trace], self.fresh("replayed"), environment, b"", timeout)
+
+    def translations(self):
+        """Where detrec keeps them: in one place, so that later recordings and replays find those of earlier ones."""
+        return {"DETREC_TRANSLATION_CACHE": os.path.join(self.work, "translations")}
 
 
 def differences(recorded, replayed):

@@ -171,8 +171,6 @@ void miss_stub(Emitter& cold, u32 site, u64 exit);
 void set_table(GuestAddr pc, CacheAddr landing);
 CacheAddr table_entry(GuestAddr pc);
 /// The same for the first landing of a pc only.
-inline void land(GuestAddr pc, CacheAddr landing) {
-  if (table_entry(pc) == CacheAddr::kNone) set_table(pc, landing);
-}
+void land(GuestAddr pc, CacheAddr landing);
 
 }  // namespace detrec::guest::translate

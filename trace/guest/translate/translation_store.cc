@@ -32,7 +32,9 @@ alignas(kUnit) u8 building[wire::kMaxTranslationBytes];
 TranslationStore* map_store(u64 at, u64 prot, i32 fd, u64 offset) {
   SysResult r = raw_syscall(__NR_mmap, at, kStoreBytes, prot, MAP_SHARED | MAP_FIXED_NOREPLACE,
                             static_cast<u64>(fd), offset);
-  return static_cast<u64>(r) == at ? reinterpret_cast<TranslationStore*>(at) : nullptr;
+  if (static_cast<u64>(r) != at) return nullptr;
+  raw_syscall(__NR_madvise, at, kStoreBytes, MADV_DONTDUMP);
+  return reinterpret_cast<TranslationStore*>(at);
 }
 
 /// Says which build this engine is: the linker's note is a header of 16 bytes and a hash.
@@ -111,24 +113,31 @@ bool find_chain(GuestAddr pc, u32& chain) {
 
 namespace {
 
+/// Copies a record of the store of earlier runs to `room`: its beginning, then what is beyond that.
+bool copy_old(u32 unit, u8* room, u64 room_bytes) {
+  constexpr u64 kUsual = 640;
+  u64 at = unit * kUnit;
+  if (at < sizeof(TranslationStore) || at + kUsual > kStoreBytes || kUsual > room_bytes) return false;
+  if (!read_guest(room, arg(old) + at, kUsual)) return false;
+  u64 bytes = reinterpret_cast<const TranslationRecord*>(room)->bytes;
+  bool possible = bytes >= kLeastRecord && bytes <= wire::kMaxTranslationBytes && bytes % kUnit == 0 &&
+                  at + bytes <= kStoreBytes && bytes <= room_bytes;
+  return possible && (bytes <= kUsual || read_guest(room + kUsual, arg(old) + at + kUsual, bytes - kUsual));
+}
+
 /// The same as below of the store of earlier runs.
 int fetch_old(u32 chain, Page& page, u8*& room, u64& room_bytes, u8** records, int most) {
   page.seen_old = true;
-  u32 unit;
-  if (!read_guest(unit, arg(&old->first[chain]))) return 0;
+  u64 units;  // of this chain and the next
+  if (probe_word(&units, &old->first[chain]) != 0) return 0;
+  u32 unit = static_cast<u32>(units);
   int found = 0;
   for (int i = 0; i < kLongestWalk && unit != 0 && found < most; ++i) {
-    u64 at = unit * kUnit;
+    if (!copy_old(unit, room, room_bytes)) break;
     auto* copy = reinterpret_cast<TranslationRecord*>(room);
-    if (at < sizeof(TranslationStore) || at + kLeastRecord > kStoreBytes || kLeastRecord > room_bytes) break;
-    if (!read_guest(copy, arg(old) + at, sizeof *copy)) break;
     u32 bytes = copy->bytes;
     unit = copy->next;
-    if (copy->pc / kPageSize != page.number) continue;
-    if (bytes < kLeastRecord || bytes > wire::kMaxTranslationBytes || bytes % kUnit != 0 ||
-        at + bytes > kStoreBytes || bytes > room_bytes)
-      break;
-    if (!read_guest(room, arg(old) + at, bytes) || !copy_whole(copy, bytes, room)) continue;
+    if (copy->pc / kPageSize != page.number || !copy_whole(copy, bytes, room)) continue;
     records[found++] = room;
     room += bytes;
     room_bytes -= bytes;

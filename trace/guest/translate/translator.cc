@@ -175,6 +175,14 @@ void set_table(GuestAddr pc, CacheAddr landing) {
   if (*entry != value) *entry = value;  // clearing what was never set must not touch the page
 }
 
+void land(GuestAddr pc, CacheAddr landing) {
+  // One access that writes: to read first would have two page faults where the table has not been touched
+  // yet.
+  u32* entry = reinterpret_cast<u32*>(kTableBase + 4 * pc);
+  u32 none = 0;
+  asm volatile("cmpxchg %2, %0" : "+m"(*entry), "+a"(none) : "r"(static_cast<u32>(raw(landing))) : "cc");
+}
+
 CacheAddr table_entry(GuestAddr pc) {
   return static_cast<CacheAddr>(*reinterpret_cast<u32*>(kTableBase + 4 * pc));
 }
