@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "server/session/registers.h"
 #include "trace/event/position.h"
@@ -103,6 +104,7 @@ void Diversion::forget_copy() {
   results_.clear();
   runner_ = 0;
   calls_.clear();
+  allocated_ = {};
   ran_ = open_ = false;
 }
 
@@ -152,6 +154,13 @@ event::Result<std::size_t> Diversion::read_memory(std::uint64_t address, std::sp
   return read;
 }
 
+/// An argument: below the stack pointer, or all of what gdb has just had allocated for it.
+bool Diversion::is_for_call(std::uint64_t address, std::uint64_t size) {
+  const Allocated last = std::exchange(allocated_, {});
+  if (size != 0 && address == last.address && size == last.bytes) return true;
+  return is_scratch_of_any(address, size);
+}
+
 bool Diversion::has_already(std::uint64_t address, std::span<const std::uint8_t> bytes) {
   std::vector<std::uint8_t> now(bytes.size());
   const auto read = read_memory(address, now);
@@ -159,7 +168,7 @@ bool Diversion::has_already(std::uint64_t address, std::span<const std::uint8_t>
 }
 
 event::Status Diversion::write_memory(std::uint64_t address, std::span<const std::uint8_t> bytes) {
-  const bool for_call = is_scratch_of_any(address, bytes.size()) || results_.claim(address, bytes.size());
+  const bool for_call = is_for_call(address, bytes.size());
   if (!for_call && has_already(address, bytes)) return event::Done{};
   // What calls before it have left is no part of a change that lasts.
   if (!for_call && !is_seen()) forget_copy();
@@ -225,14 +234,17 @@ void Diversion::note_call(const Points& points) {
   const auto read = copy_->read_memory(sp, {reinterpret_cast<std::uint8_t*>(&to), sizeof to});
   if (!read || read.value() != sizeof to) return;
   const auto& pcs = points.breakpoints;
-  if (std::find(pcs.begin(), pcs.end(), to) != pcs.end()) calls_.push_back(to);
+  if (std::find(pcs.begin(), pcs.end(), to) == pcs.end()) return;
+  calls_.push_back({to, registers.now[Gpr::kRdi]});
 }
 
 /// True when `stop` is where a call returns to: it is over, with those that were made meanwhile.
 bool Diversion::returns_from_call(const wire::DebugStop& stop) {
   if (stop.reason != StopReason::kBreakpoint) return false;
-  const auto call = std::find(calls_.begin(), calls_.end(), stop.position.pc);
+  const auto call = std::find_if(calls_.begin(), calls_.end(),
+                                 [&](const Call& c) { return c.return_address == stop.position.pc; });
   if (call == calls_.end()) return false;
+  allocated_ = {registers_[runner_].now[Gpr::kRax], call->first_argument};
   calls_.erase(call, calls_.end());
   return true;
 }

@@ -77,6 +77,14 @@ class Diversion {
     bool changed() const;
   };
 
+  struct Call {
+    std::uint64_t return_address, first_argument;
+  };
+  /// What the last call has returned, if it was one of malloc(bytes).
+  struct Allocated {
+    std::uint64_t address = 0, bytes = 0;
+  };
+
   event::Result<ThreadRegisters*> registers_of(std::uint32_t thread);
   event::Status ensure_copy();
   void forget_copy();
@@ -85,6 +93,7 @@ class Diversion {
   bool reads_copy(std::uint64_t address, std::uint64_t size);
   void note_call(const Points& points);
   bool returns_from_call(const wire::DebugStop& stop);
+  bool is_for_call(std::uint64_t address, std::uint64_t size);
   bool has_already(std::uint64_t address, std::span<const std::uint8_t> bytes);
   event::Status send(const Points& points);
   event::Result<wire::DebugStop> run_copy(const wire::DebugRun& run);
@@ -101,7 +110,8 @@ class Diversion {
   bool ran_ = false;
   bool open_ = false;
   bool announced_ = false;
-  std::vector<std::uint64_t> calls_;  ///< the return addresses of those that are not over, the innermost last
+  std::vector<Call> calls_;  ///< those that are not over, the innermost last
+  Allocated allocated_;
   CallResults results_;
   std::set<std::string> noticed_;  ///< what the user has been told, in the whole session
 };

@@ -237,14 +237,25 @@ void ReplayTarget::take_breakpoints(const BreakpointSet& set) {
   timeline_->set_points(std::move(pcs), std::move(watches));
 }
 
-/// Runs `move` in the mover's thread, then reports in the loop.
-void ReplayTarget::perform(Move move) {
+/// Runs `job` in the mover's thread, then what it returns in the loop.
+void ReplayTarget::work(Job job) {
   if (mover_.joinable()) mover_.join();
   moving_ = true;
-  auto work = asio::make_work_guard(io_);
-  mover_ = std::thread([this, move = std::move(move), work] {
-    auto result = move();
-    asio::post(io_, [this, result = std::move(result)] { report(result); });
+  auto guard = asio::make_work_guard(io_);
+  mover_ = std::thread([this, job = std::move(job), guard] {
+    auto then = job();
+    asio::post(io_, [this, then = std::move(then)] {
+      if (mover_.joinable()) mover_.join();
+      moving_ = false;
+      if (std::exchange(client_gone_, false)) diversion_.drop();
+      then();
+    });
+  });
+}
+
+void ReplayTarget::perform(Move move) {
+  work([this, move = std::move(move)]() -> std::function<void()> {
+    return [this, result = move()] { report(result); };
   });
 }
 
@@ -356,9 +367,6 @@ std::string ReplayTarget::divergence_report() {
 }
 
 void ReplayTarget::report(const event::Result<Standstill>& result) {
-  if (mover_.joinable()) mover_.join();
-  moving_ = false;
-  if (std::exchange(client_gone_, false)) diversion_.drop();
   if (observer_ == nullptr) return;
   StopEvent stop{current_thread(), StepDone{}, {}};
   if (!result) {
@@ -439,17 +447,14 @@ void ReplayTarget::seek(const std::string& to, std::shared_ptr<MonitorReply> rep
   if (!position) return reply->finish(Error{EINVAL, to_string(position.error())});
   const wire::DebugPosition wanted{position.value().event.value, position.value().ticks.value,
                                    position.value().pc.value};
-  if (mover_.joinable()) mover_.join();
   diversion_.drop();
   timeline_->begin_motion();
-  auto work = asio::make_work_guard(io_);
-  mover_ = std::thread([this, wanted, reply, work] {
-    auto result = timeline_->seek(wanted);
-    asio::post(io_, [this, wanted, reply, result = std::move(result)] {
+  work([this, wanted, reply]() -> std::function<void()> {
+    return [this, wanted, reply, result = timeline_->seek(wanted)] {
       if (!result) return reply->finish(gone(result.error()));
       report_seek(wanted, result.value(), *reply);
       reply->finish(Done{});
-    });
+    };
   });
 }
 
@@ -461,20 +466,18 @@ void ReplayTarget::end_diversion(MonitorReply& reply) {
 }
 
 void ReplayTarget::keep_checkpoint(std::shared_ptr<MonitorReply> reply) {
-  if (mover_.joinable()) mover_.join();
   timeline_->begin_motion();
-  auto work = asio::make_work_guard(io_);
-  mover_ = std::thread([this, reply, work] {
+  work([this, reply]() -> std::function<void()> {
     const auto begun = std::chrono::steady_clock::now();
     const auto kept = timeline_->keep_checkpoint();
     const std::chrono::duration<double, std::milli> taken = std::chrono::steady_clock::now() - begun;
-    asio::post(io_, [this, reply, kept, taken] {
+    return [this, reply, kept, taken] {
       if (!kept) return reply->finish(gone(kept.error()));
       char text[64];
       std::snprintf(text, sizeof text, " (%.1f ms)", taken.count());
       reply->line(when() + text);
       reply->finish(Done{});
-    });
+    };
   });
 }
 

@@ -59,6 +59,8 @@ class ReplayTarget : public gdbstub::Target {
 
  private:
   using Move = std::function<event::Result<Standstill>()>;
+  using Job = std::function<std::function<void()>()>;
+  void work(Job job);
   void perform(Move move);
   void report(const event::Result<Standstill>& result);
   std::string divergence_report();

@@ -126,6 +126,15 @@ class Calls(DiversionTest):
         self.assert_order(text, r"\$1 = 77\n", r"\$2 = 0\n", r"received signal SIGUSR1", r"received signal SIGABRT",
                           r"the diverted program has ended with signal 6", r"\n\d+:\d+:0x")  # fmt: skip
 
+    def test_at_a_signal(self):
+        # It arrives in the recording all the same, with its siginfo.
+        trace = recording("signals.c", args=["crash"])[1]
+        siginfo = "print $_siginfo.si_signo"
+        text = debug(trace, ["continue", siginfo, "call on_asked(10)", siginfo, "print asked", "continue", siginfo, "print asked",
+                             "call on_asked(10)", "stepi", "x/i $pc", "print asked"])  # fmt: skip
+        self.assert_order(text, r"received signal SIGSEGV", r"\$1 = 11\n", r"\$2 = 11\n", r"\$3 = 0\n", r"received signal SIGUSR1",
+                          r"\$4 = 10\n", r"\$5 = 0\n", r"=> 0x\w+ <on_asked", r"\$6 = 0\n")  # fmt: skip
+
     def test_locks(self):
         text = self.debug([*self.at("before"), "print waits_at_most()", "call locked()", "bt", "monitor end-diversion", *FRESH, "next"])
         self.assert_order(text, r"\$1 = 110\n", r"SIGINT", r"locked", rf"\n{line_of('diverts.cc', 'store')}\t")
@@ -155,6 +164,13 @@ class Changes(DiversionTest):
         self.assertEqual(len(re.findall(DIVERTED, text)), 1, text)
         self.assertEqual(len(re.findall(BACK, text)), 1, text)
 
+    def test_what_a_call_has_returned(self):
+        # It is a variable of the program's, not gdb's own memory.
+        text = self.debug([*self.at("before"), "print square(2)", "print *place()", "set var counter = 50", "monitor when",
+                           "print *place()", "print square(2)", "print counter", "reverse-stepi", "print counter"])  # fmt: skip
+        self.assert_order(text, r"\$1 = 4\n", r"\$2 = 11\n", r"\ndiverted from", r"\$3 = 50\n", r"\$4 = 4\n", r"\$5 = 51\n",
+                          r"\$6 = 10\n")  # fmt: skip
+
     def test_registers(self):
         text = self.debug([*self.at("store"), "stepi", "set $was = $rax", "set $rax = 5", "monitor when", "stepi", "print watched",
                            "monitor end-diversion", *FRESH, "print $rax == $was", "set $rax = 5", "set $rax = $was", "monitor when",
@@ -176,6 +192,17 @@ class Changes(DiversionTest):
         text = self.debug([*self.at("before"), "set var *(unsigned char *)square = 0xc3", "next", "next", "next", "print counter",
                            "reverse-continue", "x/i square", "tbreak square", "continue", "finish"])  # fmt: skip
         self.assert_order(text, r"\$1 = 10\n", r"<.*square.*>:\s+(push|endbr)", r"Value returned.* = 9")
+
+    def test_shared_memory(self):
+        text = self.debug([*self.at("before"), "set var *shared = 8", "next", "print *shared", "monitor end-diversion", *FRESH,
+                           "print *shared", "next", "print *shared", "reverse-next", "print *shared"])  # fmt: skip
+        self.assert_order(text, r"\$1 = 8\n", r"\$2 = 6\n", r"\$3 = 6\n", r"\$4 = 6\n")
+
+    def test_monitor_commands(self):
+        text = self.debug(["monitor end-diversion", "monitor help", *self.at("before"), "set $rax = 77", "monitor checkpoint",
+                           "monitor end-diversion", "monitor when", "set var sum = 1", "monitor seek 2", *FRESH, "monitor when"])  # fmt: skip
+        self.assert_order(text, r"there is no diversion", r"monitor end-diversion ", r"\n\d+:\d+:0x.* ms\)", r"\n\d+:\d+:0x", r"\n\d+:\d+:0x")
+        self.assertEqual(len(re.findall(DIVERTED, text)), 1, text)
 
     def test_a_refused_write(self):
         text = self.debug([*self.at("before"), "set var *(int *)16 = 1", "monitor when", "set var sum = sum", "monitor when"])

@@ -15,6 +15,7 @@
 int counter = 0, pid = 0;
 volatile int watched = 0;
 time_t seconds = 0;
+int* shared = nullptr;
 pthread_mutex_t held = PTHREAD_MUTEX_INITIALIZER;
 
 struct Box {
@@ -32,13 +33,15 @@ double mix(double a, float b, int c) { return a * b + c; }
 long double precise(long double a) { return a / 2; }
 char* copy(const char* from) { return strdup(from); }
 std::string twice(const std::string& s) { return s + s; }
+int* place() { return &counter; }
 const char* described(int n) {
   static char text[32];
   snprintf(text, sizeof text, "number %d", n);
   return text;
 }
 char* mapped(unsigned long bytes) {
-  auto* p = static_cast<char*>(mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  auto* p =
+      static_cast<char*>(mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
   memset(p, 'm', bytes);
   p[4] = 0;
   if (munmap(p + bytes - 4096, 4096) != 0 || mprotect(p + 4096, 4096, PROT_READ) != 0) return nullptr;
@@ -90,7 +93,7 @@ static void* hold(void* ready) {
 }
 
 __attribute__((noinline)) int work(const char* name, int i) {
-  counter += i;                             // work
+  counter += i;                               // work
   return static_cast<int>(strlen(name)) + i;  // worked
 }
 
@@ -98,6 +101,8 @@ int main() {
   const char* names[] = {"a", "x", "b", "x", "c"};
   Box box{"a label that is longer than a short string", 5};
   signal(SIGUSR1, on_signal);
+  shared = static_cast<int*>(mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+  *shared = 6;
   pid = getpid();
   seconds = time(nullptr);
   timespec now;
@@ -112,13 +117,15 @@ int main() {
   sum += box.add(1);                                     // before
   watched = sum;                                         // store
   sum += square(3);                                      // call
-  if (sum < 0) {  // what nobody calls but a debugger
-    printf("%f %Lf %s %s %s %lu %d %d %d %ld %d %s", mix(1, 2, 3), precise(4), copy("c"), twice("t").c_str(), described(1),
-           allocated(1), opened("o"), forked(), same_ids() + still_then(), elapsed(1), told("t"), box.name());
+  if (sum < 0) {                                         // what nobody calls but a debugger
+    counter += *place();
+    printf("%f %Lf %s %s %s %lu %d %d %d %ld %d %s", mix(1, 2, 3), precise(4), copy("c"), twice("t").c_str(),
+           described(1), allocated(1), opened("o"), forked(), same_ids() + still_then(), elapsed(1),
+           told("t"), box.name());
     puts(mapped(1));
     crash(), spin(), abort();
     return raised() + locked() + waits_at_most();
   }
-  counter = sum;                                         // end
+  counter = sum;  // end
   return 0;
 }
