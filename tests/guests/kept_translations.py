@@ -219,6 +219,23 @@ def damaged_files(runner):
     runner.run(runner.guest("control/recursion"))
 
 
+def shrinking_file(runner):
+    """The file is cut off while a run that uses it goes on."""
+    script = 'echo ready; read line; echo "$line" | tr a-z A-Z; type sort; for i in 1 2; do echo $((i * 21)); done'
+    command = ["/bin/sh", "-c", script]
+    runner.run("/bin/sh", "-c", f"echo so | {{ {script}; }}")
+    for size in [0, 300_000, 500_000]:
+        env = dict(os.environ, DETREC_TRANSLATION_CACHE=runner.kept)
+        process = subprocess.Popen([runner.detrec, "run", "--engine-only", "--", *command], env=env, text=True,
+                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE)  # fmt: skip
+        expect(process.stdout.readline() == "ready\n", "the shell does not start")
+        os.truncate(runner.file, size)
+        output, _ = process.communicate("so\n", timeout=60)
+        expect(process.returncode == 0 and output.startswith("SO\n") and output.endswith("21\n42\n"),
+               f"cut off at {size}: {process.returncode}, {output}")  # fmt: skip
+        runner.run("/bin/sh", "-c", f"echo so | {{ {script}; }}")
+
+
 def many_writers(runner):
     """Processes that keep and load at the same time, some of them killed in the midst of it."""
     script = (
@@ -296,7 +313,7 @@ def recorded(runner):
 
 TESTS = [between_runs, same_ticks, between_processes, refused, same_place_other_code, file_changes_between_runs,
          file_changes_between_processes, changing_code, damaged_records, damaged_files,
-         many_writers, directories, full, recorded]  # fmt: skip
+         shrinking_file, many_writers, directories, full, recorded]  # fmt: skip
 
 
 def main():
