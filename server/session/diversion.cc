@@ -16,7 +16,7 @@ using wire::StopReason;
 
 /// How far below the stack pointer gdb puts what a call needs; and what may be a leaf function's own there
 /// (System V ABI 3.2.2).
-constexpr std::uint64_t kScratch = 64 * 1024, kRedZone = 128;
+constexpr std::uint64_t kScratch = 16 * 1024, kRedZone = 128;
 
 /// What gdb saves before a call and puts back after it.
 bool same_kept(const Registers& a, const Registers& b) {
@@ -93,6 +93,8 @@ void Diversion::announce() {
 }
 
 void Diversion::drop() {
+  if (copy_ && !ran_ && !open_)
+    reports_.warn("what was written below the stack pointer is lost: it would be a part of a call");
   if (announced_) reports_.warn("back in the recording at " + position_text(timeline_.spot()));
   announced_ = false;
   forget_copy();

@@ -193,6 +193,19 @@ class Changes(DiversionTest):
                            "reverse-continue", "x/i square", "tbreak square", "continue", "finish"])  # fmt: skip
         self.assert_order(text, r"\$1 = 10\n", r"<.*square.*>:\s+(push|endbr)", r"Value returned.* = 9")
 
+    def test_a_chosen_signal(self):
+        text = self.debug([*self.at("before"), "signal SIGUSR1", "monitor when", "set var sum = 50", "tbreak on_signal", "signal SIGUSR1",
+                           "bt 1", "print sum", "up 2", "print sum", "monitor end-diversion", *FRESH, "print sum"])  # fmt: skip
+        self.assert_order(text, r"a replay delivers the recorded signals only", r"\n\d+:\d+:0x", r"on_signal", r"#0 .*on_signal",
+                          r"= 50\n", r"= 15\n")  # fmt: skip
+
+    def test_below_the_stack_pointer(self):
+        text = self.debug([*self.at("before"), "set var *(long *)($sp - 512) = 5", "print *(long *)($sp - 512)", "monitor when", "stepi",
+                           "monitor when"])  # fmt: skip
+        self.assert_order(text, r"\$1 = 5\n", r"\n?\d+:\d+:0x", r"\n\d+:\d+:0x")
+        self.assert_none(text, DIVERTED)
+        self.assertEqual(text.count("detrec: what was written below the stack pointer is lost"), 1, text)
+
     def test_shared_memory(self):
         text = self.debug([*self.at("before"), "set var *shared = 8", "next", "print *shared", "monitor end-diversion", *FRESH,
                            "print *shared", "next", "print *shared", "reverse-next", "print *shared"])  # fmt: skip
