@@ -73,6 +73,7 @@ long elapsed(long ns) {
 int told(const char* what) { return static_cast<int>(write(2, what, strlen(what))); }
 void crash() { *reinterpret_cast<volatile int*>(8) = 1; }
 void spin() {
+  told("spinning\n");
   for (volatile int i = 0;; ++i) {
   }
 }
