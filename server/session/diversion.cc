@@ -47,32 +47,6 @@ std::string position_text(const Spot& spot) {
   return event::to_string(event::Position{{p.event}, {p.ticks}, {p.pc}});
 }
 
-Standstill standstill_of(const wire::DebugStop& stop) {
-  Standstill result;
-  result.hit = stop.hit;
-  switch (stop.reason) {
-    case StopReason::kBreakpoint:
-      result.reason = Standstill::Reason::kBreakpoint;
-      break;
-    case StopReason::kWatch:
-      result.reason = Standstill::Reason::kWatch;
-      break;
-    case StopReason::kSignal:
-      result.reason = Standstill::Reason::kSignal;
-      break;
-    case StopReason::kInterrupted:
-      result.reason = Standstill::Reason::kInterrupted;
-      break;
-    case StopReason::kExited:
-      result.reason = Standstill::Reason::kExited;
-      break;
-    default:
-      result.reason = Standstill::Reason::kStep;
-      break;
-  }
-  return result;
-}
-
 }  // namespace
 
 bool Diversion::ThreadRegisters::changed() const {
@@ -318,7 +292,7 @@ event::Result<Standstill> Diversion::run(const Motion& motion, const Points& poi
   } else if (stop.value().reason != StopReason::kSteps) {
     announce();
   }
-  return standstill_of(stop.value());
+  return standstill_of(stop.value(), Standstill::Reason::kStep);
 }
 
 }  // namespace detrec::server

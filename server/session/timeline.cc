@@ -19,9 +19,17 @@ constexpr std::uint64_t kManyHits = 500;
 constexpr int kMostOfOthers = 10'000;
 constexpr std::uint64_t kNoEvent = ~std::uint64_t{0};
 
-Standstill standstill(const wire::DebugStop& stop) {
-  Standstill result;
-  result.hit = stop.hit;
+wire::DebugRun run_to(const DebugPosition& limit, std::uint32_t flags) {
+  wire::DebugRun run{};
+  run.flags = wire::kRunToLimit | wire::kRunPassSignals | flags;
+  run.limit = limit;
+  return run;
+}
+
+}  // namespace
+
+Standstill standstill_of(const wire::DebugStop& stop, Standstill::Reason otherwise) {
+  Standstill result{otherwise, stop.hit};
   switch (stop.reason) {
     case StopReason::kBreakpoint:
       result.reason = Standstill::Reason::kBreakpoint;
@@ -34,6 +42,9 @@ Standstill standstill(const wire::DebugStop& stop) {
       break;
     case StopReason::kInterrupted:
       result.reason = Standstill::Reason::kInterrupted;
+      break;
+    case StopReason::kExited:
+      result.reason = Standstill::Reason::kExited;
       break;
     case StopReason::kEnd:
       result.reason = Standstill::Reason::kEnd;
@@ -49,15 +60,6 @@ Standstill standstill(const wire::DebugStop& stop) {
   }
   return result;
 }
-
-wire::DebugRun run_to(const DebugPosition& limit, std::uint32_t flags) {
-  wire::DebugRun run{};
-  run.flags = wire::kRunToLimit | wire::kRunPassSignals | flags;
-  run.limit = limit;
-  return run;
-}
-
-}  // namespace
 
 event::Result<std::unique_ptr<Timeline>> Timeline::start(const ReplayChannel& channel,
                                                          storage::TraceReader& reader,
@@ -250,7 +252,7 @@ event::Result<Standstill> Timeline::go_forward() {
   if (const auto left = leave_trail(); !left) return left.error();
   const auto stop = run_with_checkpoints(run_freely(), true);
   if (!stop) return stop.error();
-  return standstill(stop.value());
+  return standstill_of(stop.value());
 }
 
 event::Result<Standstill> Timeline::step_forward(const Step& step) {
@@ -267,7 +269,7 @@ event::Result<Standstill> Timeline::step_forward(const Step& step) {
   if (!one) run.range_begin = step.range_begin, run.range_end = step.range_end;
   const auto stop = this->run(run, true);
   if (!stop) return stop.error();
-  return standstill(stop.value());
+  return standstill_of(stop.value());
 }
 
 event::Result<Standstill> Timeline::seek(const DebugPosition& to) {
@@ -288,7 +290,7 @@ event::Result<Standstill> Timeline::seek(const DebugPosition& to) {
   }
   const auto stop = run_with_checkpoints(run_to(to, 0), false);
   if (!stop) return stop.error();
-  return standstill(stop.value());
+  return standstill_of(stop.value());
 }
 
 event::Status Timeline::keep_checkpoint() {
@@ -338,7 +340,7 @@ event::Result<Standstill> Timeline::go_backward(const Filter& filter) {
     const auto found = search(end, filter);
     if (!found) return found.error();
     if (found.value().end == StopReason::kInterrupted) return give_up(origin);
-    if (found.value().end == StopReason::kDiverged) return standstill(stop_);
+    if (found.value().end == StopReason::kDiverged) return standstill_of(stop_);
     if (found.value().hit) return arrive(*found.value().hit);
     end = begin;
   }
@@ -396,7 +398,7 @@ event::Result<Standstill> Timeline::arrive_at_signal(const wire::DebugHit& hit) 
   if (const auto left = leave_trail(); !left) return left.error();
   const auto stop = run(wire::DebugRun{}, false);
   if (!stop) return stop.error();
-  return standstill(stop.value());
+  return standstill_of(stop.value());
 }
 
 event::Result<Standstill> Timeline::arrive(const wire::DebugHit& hit) {
@@ -448,7 +450,7 @@ event::Result<Standstill> Timeline::back_from(const Spot& origin) {
       const auto stop = run(run_to(origin.position, flags), false);
       if (!stop) return stop.error();
       if (stop.value().reason == StopReason::kInterrupted) return give_up(origin);
-      if (stop.value().reason == StopReason::kDiverged) return standstill(stop.value());
+      if (stop.value().reason == StopReason::kDiverged) return standstill_of(stop.value());
       if (stop.value().trail != 0 && stop.value().position == origin.position) {
         auto entries = present_->trail();
         if (!entries) return entries.error();

@@ -35,6 +35,10 @@ struct Standstill {
   wire::DebugHit hit{};  ///< of kBreakpoint, kWatch and kSignal
 };
 
+/// What a stop of the process means; `otherwise` for the reasons that are nobody's but the asker's.
+Standstill standstill_of(const wire::DebugStop& stop,
+                         Standstill::Reason otherwise = Standstill::Reason::kArrived);
+
 /// How to step forward.
 struct Step {
   std::uint32_t thread = 0;                      ///< number of the one that steps; 0: whoever has the turn
