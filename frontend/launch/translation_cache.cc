@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -13,6 +12,7 @@
 #include <cstring>
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <string_view>
 #include <unordered_set>
 #include <vector>
@@ -31,6 +31,23 @@ using wire::TranslationStore;
 constexpr std::uint64_t kRecords = sizeof(TranslationStore);
 /// Less than this is not worth a write at the end of a run.
 constexpr std::uint64_t kWorthKeeping = 16 * 1024;
+
+/// While files are made: the user's limit on their size is an error, not a signal, and their mode is what is
+/// asked for, whatever his umask, which may refuse everything to himself.
+class OwnFiles {
+ public:
+  OwnFiles() : on_limit_(std::signal(SIGXFSZ, SIG_IGN)), mask_(umask(0077)) {}
+  ~OwnFiles() {
+    umask(mask_);
+    std::signal(SIGXFSZ, on_limit_);
+  }
+  OwnFiles(const OwnFiles&) = delete;
+  OwnFiles& operator=(const OwnFiles&) = delete;
+
+ private:
+  void (*on_limit_)(int);
+  mode_t mask_;
+};
 
 /// Owned by us, and nobody else may write to it.
 bool is_private(const struct stat& status) {
@@ -73,40 +90,50 @@ void remove_oldest(const std::string& directory) {
   for (std::size_t i = kMostFiles; i < files.size(); ++i) fs::remove(files[i].second, error);
 }
 
-/// A mapped store.
-class Mapped {
+bool read_at(int file, void* data, std::size_t bytes, std::uint64_t at) {
+  return pread(file, data, bytes, static_cast<off_t>(at)) == static_cast<ssize_t>(bytes);
+}
+
+bool write_at(int file, const void* data, std::size_t bytes, std::uint64_t at) {
+  return pwrite(file, data, bytes, static_cast<off_t>(at)) == static_cast<ssize_t>(bytes);
+}
+
+/// A store in a file. It is never mapped: a file may be cut off, and where it is may have no room for the
+/// pages of its holes, which would be SIGBUS here.
+class StoreReader {
  public:
-  Mapped(int descriptor, std::uint64_t offset, int protection)
-      : memory_(mmap(nullptr, kTranslationStoreBytes, protection, MAP_SHARED, descriptor,
-                     static_cast<off_t>(offset))) {}
-  ~Mapped() {
-    if (valid()) munmap(memory_, kTranslationStoreBytes);
-  }
-  Mapped(const Mapped&) = delete;
-  Mapped& operator=(const Mapped&) = delete;
+  StoreReader(int file, std::uint64_t offset)
+      : file_(file), offset_(offset), valid_(read_at(file, store_.get(), sizeof *store_, offset)) {}
 
-  bool valid() const { return memory_ != MAP_FAILED; }
-  const TranslationStore& store() const { return *static_cast<const TranslationStore*>(memory_); }
+  bool valid() const { return valid_; }
+  const TranslationStore& store() const { return *store_; }
 
-  /// The record at `unit`, copied; empty when there is no whole one.
+  /// The record at `unit`; empty when there is no whole one.
   std::vector<std::uint64_t> record(std::uint32_t unit) const {
+    constexpr std::size_t kUsual = 1024;  // few are longer
     const std::uint64_t at = unit * kTranslationUnit;
     if (at < kRecords || at + sizeof(TranslationRecord) > kTranslationStoreBytes) return {};
-    const auto* record = reinterpret_cast<const TranslationRecord*>(static_cast<const char*>(memory_) + at);
-    const std::uint32_t bytes = record->bytes;
+    std::vector<std::uint64_t> words(kUsual / sizeof(std::uint64_t));
+    const auto usual = std::min<std::uint64_t>(kUsual, kTranslationStoreBytes - at);
+    if (!read_at(file_, words.data(), usual, offset_ + at)) return {};
+    const std::uint32_t bytes = reinterpret_cast<const TranslationRecord*>(words.data())->bytes;
     if (bytes < sizeof(TranslationRecord) || bytes > wire::kMaxTranslationBytes ||
         bytes % kTranslationUnit != 0 || at + bytes > kTranslationStoreBytes)
       return {};
-    std::vector<std::uint64_t> copy(bytes / sizeof(std::uint64_t));
-    auto* to = reinterpret_cast<TranslationRecord*>(copy.data());
-    to->sum = record->sum;
-    if (wire::copy_and_sum(record, to, bytes) != to->sum) return {};
-    to->bytes = bytes;
-    return copy;
+    words.resize(bytes / sizeof(std::uint64_t));
+    if (bytes > usual &&
+        !read_at(file_, words.data() + usual / sizeof(std::uint64_t), bytes - usual, offset_ + at + usual))
+      return {};
+    auto* record = reinterpret_cast<TranslationRecord*>(words.data());
+    if (wire::copy_and_sum(record, record, bytes) != record->sum) return {};
+    return words;
   }
 
  private:
-  void* memory_;
+  int file_;
+  std::uint64_t offset_;
+  std::unique_ptr<TranslationStore> store_ = std::make_unique<TranslationStore>();  // larger than some stacks
+  bool valid_;
 };
 
 const TranslationRecord& header_of(const std::vector<std::uint64_t>& record) {
@@ -118,9 +145,9 @@ std::uint64_t identity_of(const TranslationRecord& record) {
   return (record.pc * 0x9e37'79b9'7f4a'7c15 ^ record.code) * 0x9e37'79b9'7f4a'7c15 + record.bytes;
 }
 
-/// An open file of the right size, which is not somebody else's.
+/// An open file of the right size, which is not somebody else's. Nothing is waited for: it may be a FIFO.
 Descriptor open_file(const std::string& path, int flags) {
-  Descriptor file(open(path.c_str(), flags | O_CLOEXEC | O_NOFOLLOW));
+  Descriptor file(open(path.c_str(), flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   struct stat status = {};
   if (!file.valid() || fstat(file.number(), &status) != 0 || !S_ISREG(status.st_mode) ||
       !is_private(status) || static_cast<std::uint64_t>(status.st_size) != kTranslationStoreBytes)
@@ -128,17 +155,20 @@ Descriptor open_file(const std::string& path, int flags) {
   return file;
 }
 
-bool write_at(int file, const void* data, std::size_t bytes, std::uint64_t at) {
-  return pwrite(file, data, bytes, static_cast<off_t>(at)) == static_cast<ssize_t>(bytes);
-}
+enum class Appended {
+  kAll,
+  kNotAll,    ///< it could not be written; what is there is as good as before
+  kUnusable,  ///< the file cannot take them: it is to be replaced
+};
 
-/// Appends the blocks of `from` to the file. False when it cannot take them: it is then to be replaced.
-bool append(int file, const Mapped& from) {
-  const Mapped to(file, 0, PROT_READ);
-  if (!to.valid() || to.store().build != from.store().build) return false;
+/// Appends the blocks of `from` to the file.
+Appended append(int file, const StoreReader& from) {
+  const StoreReader to(file, 0);
+  if (!to.valid() || to.store().build != from.store().build) return Appended::kUnusable;
   std::uint64_t used = to.store().used;
-  if (used % kTranslationUnit != 0 || used + from.store().used > kTranslationStoreBytes - kRecords)
-    return false;
+  constexpr std::uint64_t kRoom = kTranslationStoreBytes - kRecords;
+  if (used % kTranslationUnit != 0 || used > kRoom || from.store().used > kRoom - used)
+    return Appended::kUnusable;
 
   std::vector<std::uint64_t> added;  // what comes behind `used`
   std::vector<std::pair<std::uint32_t, std::uint32_t>> heads;
@@ -147,10 +177,10 @@ bool append(int file, const Mapped& from) {
     if (unit == 0) continue;
     std::unordered_set<std::uint64_t> known;
     std::uint32_t last = to.store().first[chain];
-    for (std::uint32_t at = last, i = 0; at != 0 && i < kTranslationChains; ++i) {
+    for (std::uint32_t at = last; at != 0;) {
       const auto record = to.record(at);
-      if (record.empty()) return false;
-      known.insert(identity_of(header_of(record)));
+      // Each is there once, or the chain goes in a circle.
+      if (record.empty() || !known.insert(identity_of(header_of(record))).second) return Appended::kUnusable;
       at = header_of(record).next;
     }
     std::vector<std::vector<std::uint64_t>> records;
@@ -169,24 +199,29 @@ bool append(int file, const Mapped& from) {
     }
     if (last != before) heads.emplace_back(chain, last);
   }
-  const std::uint64_t bytes = added.size() * sizeof(std::uint64_t);
-  if (!write_at(file, added.data(), bytes, kRecords + used)) return true;  // nothing refers to it
-  used += bytes;
-  if (!write_at(file, &used, sizeof used, offsetof(TranslationStore, used))) return true;
+  const std::uint64_t bytes = added.size() * sizeof(std::uint64_t), end = used + bytes;
+  if (!write_at(file, added.data(), bytes, kRecords + used) ||
+      !write_at(file, &end, sizeof end, offsetof(TranslationStore, used))) {
+    // Nothing refers to it. What could be written is given back.
+    fallocate(file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(kRecords + used),
+              static_cast<off_t>(bytes));
+    return Appended::kNotAll;
+  }
+  bool all = true;
   for (const auto& [chain, unit] : heads)
-    write_at(file, &unit, sizeof unit, offsetof(TranslationStore, first) + chain * sizeof unit);
-  return true;
+    all &= write_at(file, &unit, sizeof unit, offsetof(TranslationStore, first) + chain * sizeof unit);
+  return all ? Appended::kAll : Appended::kNotAll;
 }
 
 /// Puts a new file with the blocks of `from` in the place of `path`.
-void replace(const std::string& path, const Mapped& from) {
+void replace(const std::string& path, const StoreReader& from) {
   const std::string fresh = fmt::format("{}.{}", path, getpid());
   {
     const Descriptor file(open(fresh.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
     const std::uint64_t build = from.store().build;
     if (file.valid() && ftruncate(file.number(), kTranslationStoreBytes) == 0 &&
         write_at(file.number(), &build, sizeof build, offsetof(TranslationStore, build)) &&
-        append(file.number(), from) && rename(fresh.c_str(), path.c_str()) == 0)
+        append(file.number(), from) == Appended::kAll && rename(fresh.c_str(), path.c_str()) == 0)
       return;
   }
   unlink(fresh.c_str());
@@ -226,21 +261,16 @@ void TranslationCache::announce(wire::Launch& launch) const {
 
 void TranslationCache::take_over(int channel, const wire::Launch& launch) const {
   if (path_.empty() || launch.translations_offset == 0) return;
-  const Mapped run(channel, launch.translations_offset, PROT_READ);
+  const StoreReader run(channel, launch.translations_offset);
   if (!run.valid() || run.store().build == 0 || run.store().used < kWorthKeeping) return;
+  const OwnFiles own;
   if (!make_private_directory(directory_)) return;
-  // The user's limit on file sizes is an error here, not a signal.
-  const auto before = std::signal(SIGXFSZ, SIG_IGN);
-  {
-    const Descriptor file = open_file(path_, O_RDWR);
-    const bool locked = file.valid() && flock(file.number(), LOCK_EX | LOCK_NB) == 0;
-    // Whoever has the lock keeps what most runs have; what only this one had is lost until the next.
-    if (!file.valid() || (locked && !append(file.number(), run))) {
-      replace(path_, run);
-      remove_oldest(directory_);
-    }
-  }
-  std::signal(SIGXFSZ, before);
+  const Descriptor file = open_file(path_, O_RDWR);
+  const bool locked = file.valid() && flock(file.number(), LOCK_EX | LOCK_NB) == 0;
+  // Whoever has the lock keeps what most runs have; what only this one had is lost until the next.
+  if (file.valid() && (!locked || append(file.number(), run) != Appended::kUnusable)) return;
+  replace(path_, run);
+  remove_oldest(directory_);
 }
 
 }  // namespace detrec::frontend

@@ -27,6 +27,16 @@ struct PlacedBlock {
   u32 first_site;
 };
 
+/// What one load needs, and too much for a stack: the program's first blocks are loaded on what the kernel
+/// gave it, which may be little.
+struct Room {
+  u8* records[kMostBlocks];
+  PlacedBlock placed[kMostBlocks];
+  u8 page[kPageSize];   ///< what the guest's memory says now
+  u8 other[kPageSize];  ///< the same of code elsewhere
+};
+constinit Room room{};
+
 bool same_bytes(const u8* a, const u8* b, u64 n) {
   for (; n >= 8; n -= 8, a += 8, b += 8) {
     u64 x, y;
@@ -79,29 +89,26 @@ class PageLoader {
   GuestAddr address_;
   u32 next_;
   Emitter cold_;
-  u8 memory_[kPageSize];
-  PlacedBlock placed_[kMostBlocks];
   u32 count_ = 0;
 };
 
 /// The oldest first: that is the order in which they were translated. What is there already was translated by
 /// this process, or was kept by two.
 u32 PageLoader::load(u8* const* records, int count) {
-  if (count == 0 || !read_guest(memory_, address_, kPageSize)) return 0;
+  if (count == 0 || !read_guest(room.page, address_, kPageSize)) return 0;
   for (int i = count; i-- > 0;) {
     StoredBlock block(records[i]);
     if (!BlockIndex::starts_insn(&page_, block.record->pc) && is_current(block)) place(block);
   }
-  for (u32 i = 0; i < count_; ++i) bind(placed_[i]);
+  for (u32 i = 0; i < count_; ++i) bind(room.placed[i]);
   return count_;
 }
 
 bool PageLoader::says(GuestAddr begin, const u8* bytes, u64 n) const {
   if (begin >= address_ && begin + n <= address_ + kPageSize)
-    return same_bytes(memory_ + (begin - address_), bytes, n);
-  u8 now[kPageSize];
-  return n <= sizeof now && all_steady(begin, begin + n, address_) && read_guest(now, begin, n) &&
-         same_bytes(now, bytes, n);
+    return same_bytes(room.page + (begin - address_), bytes, n);
+  return n <= sizeof room.other && all_steady(begin, begin + n, address_) &&
+         read_guest(room.other, begin, n) && same_bytes(room.other, bytes, n);
 }
 
 /// Whether the guest's memory says everything that the block was made from.
@@ -128,7 +135,7 @@ void PageLoader::place(const StoredBlock& block) {
   }
   ++statistics().blocks_loaded;
   statistics().instructions_loaded += block.shape->insn_count;
-  placed_[count_++] = {reinterpret_cast<const u8*>(block.record), begin, first_site};
+  room.placed[count_++] = {reinterpret_cast<const u8*>(block.record), begin, first_site};
 }
 
 void PageLoader::place_code(const StoredBlock& block, u32 begin, u32 first_site) {
@@ -230,11 +237,10 @@ void PageLoader::bind_links(const StoredBlock& block, u32 begin) {
 }  // namespace
 
 u32 load_page(u32 chain, Page& page, CacheAddr& at, CacheAddr& cold) {
-  u8* records[kMostBlocks];
-  int n = fetch_records(chain, page, fetched, kMostBytes - 64, records, kMostBlocks);
+  int n = fetch_records(chain, page, fetched, kMostBytes - 64, room.records, kMostBlocks);
   if (n == 0) return 0;
   PageLoader loader(page, at, cold);
-  u32 loaded = loader.load(records, n);
+  u32 loaded = loader.load(room.records, n);
   at = loader.end();
   cold = loader.cold_end();
   return loaded;

@@ -1,5 +1,6 @@
 #include "trace/guest/translate/translation_store.h"
 
+#include <asm/fcntl.h>
 #include <asm/stat.h>
 #include <linux/mman.h>
 
@@ -46,11 +47,13 @@ u64 own_build() {
 
 /// Maps the store of earlier runs if it is there, the one that detrec has found, and made by this build.
 const TranslationStore* map_old(const wire::TranslationFile& file) {
-  constexpr u64 kReadOnlyCloseOnExec = 02000000;
+  // Nothing may be waited for, should there be something else by now.
+  constexpr u64 kFlags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW;
   if (file.inode == 0) return nullptr;
-  SysResult fd = raw_syscall(__NR_open, arg(file.path), kReadOnlyCloseOnExec, 0);
+  SysResult fd = raw_syscall(__NR_open, arg(file.path), kFlags, 0);
   if (failed(fd)) return nullptr;  // in another root directory, say
   struct stat status;
+  // What is no file has no size either.
   bool same = !failed(raw_syscall(__NR_fstat, static_cast<u64>(fd), arg(&status))) &&
               status.st_dev == file.device && status.st_ino == file.inode &&
               static_cast<u64>(status.st_size) == kStoreBytes;
