@@ -76,6 +76,12 @@ void RingReader::consume(std::size_t bytes) {
   wake(control.writer_waits);
 }
 
+void RingReader::note_capture_read(std::uint32_t number) {
+  std::uint32_t& word = ring_.control().captures_read;
+  std::atomic_ref(word).store(number);
+  syscall(SYS_futex, &word, FUTEX_WAKE, 1, nullptr, nullptr, 0);
+}
+
 bool RingWriter::fits(std::size_t bytes) {
   if (ring_.bytes() - (written_ - known_read_) >= bytes) return true;
   known_read_ = read();

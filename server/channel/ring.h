@@ -46,6 +46,8 @@ class RingReader {
   std::span<const std::byte> available();
   /// Gives the room of the first `bytes` of available() back to the writer.
   void consume(std::size_t bytes);
+  /// Tells the writer that it may change the file of this capture, and of all before.
+  void note_capture_read(std::uint32_t number);
 
  private:
   Ring ring_;

@@ -61,11 +61,11 @@ std::optional<CaptureRequest> CaptureSocket::take() {
     const cmsghdr* rights = CMSG_FIRSTHDR(&header);
     if (rights != nullptr && rights->cmsg_level == SOL_SOCKET && rights->cmsg_type == SCM_RIGHTS)
       std::memcpy(&descriptor, CMSG_DATA(rights), sizeof descriptor);
-    if (descriptor < 0) continue;
     if (static_cast<std::size_t>(size) <= kHead) {
-      close(descriptor);
+      if (descriptor >= 0) close(descriptor);
       continue;
     }
+    // Without a descriptor (this process may have no more) the capture fails, and the recording with it.
     storage::CaptureInfo info;
     info.path.assign(message.path, strnlen(message.path, sizeof message.path));
     info.device = message.device;

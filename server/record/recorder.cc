@@ -81,6 +81,7 @@ bool Recorder::State::take_captures() {
     if (error) continue;
     const auto added = writer->add_capture(capture->number, capture->info, capture->descriptor());
     if (!added) fail(added.error());
+    ring.note_capture_read(capture->number.value);
     capture->answer();
   }
   return any;

@@ -89,7 +89,7 @@ def commands(folder):
             file.write("changed\n")
     programs = {
         name: common.build(name, folder)
-        for name in ("threads.c", "exceptions.cc", "faults.c", "timer.c", "crash.c", "mapped.c")
+        for name in ("threads.c", "exceptions.cc", "faults.c", "timer.c", "crash.c", "mapped.c", "rewritten.c")
     }
     python = "/usr/bin/python3"
     rows = [
@@ -117,6 +117,7 @@ def commands(folder):
         ("faults", True, [programs["faults.c"]], b""),
         ("timer", True, [programs["timer.c"]], b""),
         ("mapped", True, [programs["mapped.c"]], b""),
+        ("rewritten", True, [programs["rewritten.c"]], b""),
         ("crash", True, [programs["crash.c"]], b""),
         ("abort", True, [python, "-c", "import os; print('out', flush=True); os.abort()"], b""),
         ("killed-itself", True, [python, "-c", "import os; print('out', flush=True); os.kill(os.getpid(), 9)"], b""),

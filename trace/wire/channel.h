@@ -25,11 +25,12 @@ enum class ChannelMode : std::uint32_t {
 /// is p & (ring_bytes - 1). Only the writer changes `written`, only the reader `read`; accessed atomically,
 /// stores with release and loads with acquire order.
 struct RingControl {
-  alignas(64) std::uint64_t written;  ///< end of the last complete record
-  std::uint32_t writer_waits;         ///< futex: 1 while the writer waits for `read` to move
-  std::uint32_t ended;                ///< 1: nothing more will be written
-  alignas(64) std::uint64_t read;     ///< begin of the first record not consumed
-  std::uint32_t reader_waits;         ///< futex: 1 while the reader waits for `written` to move
+  alignas(64) std::uint64_t written;        ///< end of the last complete record
+  std::uint32_t writer_waits;               ///< futex: 1 while the writer waits for `read` to move
+  std::uint32_t ended;                      ///< 1: nothing more will be written
+  alignas(64) std::uint64_t read;           ///< begin of the first record not consumed
+  std::uint32_t reader_waits;               ///< futex: 1 while the reader waits for `written` to move
+  alignas(64) std::uint32_t captures_read;  ///< futex: number of the last capture whose content was read
 };
 static_assert(sizeof(RingControl) <= kChannelPage);
 

@@ -19,7 +19,7 @@ namespace {
 
 /// A version of a file that has been captured.
 struct Known {
-  u64 device, inode, mtime_ns, size;
+  u64 device, inode, mtime_ns, ctime_ns, size;
   u32 capture;
   bool settled;  ///< a later change would have another mtime, and nobody here can write to it
 };
@@ -71,11 +71,11 @@ bool send(const wire::CaptureMessage& message, i32 fd) {
 /// A file that was changed this shortly before may change again with the same mtime.
 constexpr u64 kRacyNs = 1'000'000'000;
 
-bool is_settled(u64 mtime_ns) {
+bool is_settled(u64 changed_ns) {
   syscall::Timespec now;
   syscall::host_clock_gettime(CLOCK_REALTIME, now);
   u64 now_ns = static_cast<u64>(now.seconds) * 1'000'000'000 + static_cast<u64>(now.nanoseconds);
-  return mtime_ns + kRacyNs < now_ns;
+  return changed_ns + kRacyNs < now_ns;
 }
 
 /// Stores through a mapping do not change the mtime each time.
@@ -97,29 +97,50 @@ u32 capture(i32 fd, const memory::Object& object) {
   struct stat status;
   if (failed(raw_syscall(__NR_fstat, static_cast<u64>(fd), arg(&status)))) return 0;
   constexpr u64 kNanosPerSecond = 1'000'000'000;
+  // Copying tools keep the mtime; nothing keeps the ctime.
+  u64 ctime_ns = status.st_ctime * kNanosPerSecond + status.st_ctime_nsec;
   wire::CaptureMessage message;
   message.device = status.st_dev;
   message.inode = status.st_ino;
   message.mtime_ns = status.st_mtime * kNanosPerSecond + status.st_mtime_nsec;
   message.size = static_cast<u64>(status.st_size);
   bool writable = may_be_written(fd);
-  bool settled = !writable && is_settled(message.mtime_ns) && !is_stored_to(message.device, message.inode);
+  u64 changed_ns = message.mtime_ns > ctime_ns ? message.mtime_ns : ctime_ns;
+  bool settled = !writable && is_settled(changed_ns) && !is_stored_to(message.device, message.inode);
   message.answer = settled ? 0 : 1;
   for (u32 i = 0; i < known_count && settled; ++i) {
     const Known& k = known[i];
     if (k.settled && k.device == message.device && k.inode == message.inode &&
-        k.mtime_ns == message.mtime_ns && k.size == message.size)
+        k.mtime_ns == message.mtime_ns && k.ctime_ns == ctime_ns && k.size == message.size)
       return k.capture;
   }
   message.capture = __atomic_add_fetch(&process().launch->captures, 1, __ATOMIC_RELAXED);
   copy_string(message.path, memory::address_space().names.text(object.name), sizeof message.path);
   if (!send(message, fd)) return 0;
   Known& k = known[known_count < kMostKnown ? known_count++ : message.capture % kMostKnown];
-  k = {message.device, message.inode, message.mtime_ns, message.size, message.capture, settled};
+  k = {message.device, message.inode, message.mtime_ns, ctime_ns, message.size, message.capture, settled};
   return message.capture;
 }
 
+u32 captures_sent() { return __atomic_load_n(&process().launch->captures, __ATOMIC_RELAXED); }
+
+void await_capture(u32 number) {
+  for (u32 seen; (seen = captures_read()) < number;) await_capture_after(seen);
+}
+
 }  // namespace
+
+bool captures_pending() { return recording() && captures_read() < captures_sent(); }
+
+void await_captures_of(u64 device, u64 inode) {
+  if (!captures_pending()) return;
+  if (known_count == kMostKnown) return await_captures();  // the one in question may be forgotten
+  if (u32 number = capture_of(device, inode); number != 0) await_capture(number);
+}
+
+void await_captures() {
+  if (captures_pending()) await_capture(captures_sent());
+}
 
 u32 capture_of(u64 device, u64 inode) {
   for (u32 i = known_count; i-- > 0;) {

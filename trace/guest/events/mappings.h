@@ -38,6 +38,14 @@ void take_changes(void (*visit)(GuestAddr begin, u64 size, void* arg), void* arg
 /// Replay: takes the event of record_shorter_file.
 void replay_shorter_file(Turn& turn);
 
+/// Recording, before something that may change the content of a file: waits until the server has read what of
+/// it was captured. It reads later, so that a start does not wait for all libraries.
+void await_captures_of(u64 device, u64 inode);
+/// The same for all files.
+void await_captures();
+/// True when a capture's content may not have been read yet.
+bool captures_pending();
+
 /// The capture of a mapped file; 0: none.
 u32 capture_of(u64 device, u64 inode);
 

@@ -97,6 +97,13 @@ void commit_record(u64 bytes) {
   }
 }
 
+u32 captures_read() { return __atomic_load_n(&control->captures_read, __ATOMIC_ACQUIRE); }
+
+void await_capture_after(u32 seen) {
+  const i64 patience[2] = {0, static_cast<i64>(wire::kNapNs)};  // struct timespec
+  raw_syscall(__NR_futex, arg(&control->captures_read), kFutexWait, seen, arg(patience));
+}
+
 const wire::EventHeader* peek_record() {
   while (position == known) {
     known = load(control->written);

@@ -24,6 +24,11 @@ u8* reserve_record();
 /// Publishes the `bytes` (a multiple of 8) written since reserve_record().
 void commit_record(u64 bytes);
 
+/// Recording: the number of the last capture whose content the server has read.
+u32 captures_read();
+/// Sleeps until it is no longer `seen`, or a nap.
+void await_capture_after(u32 seen);
+
 /// The next record, which stays valid until consume(); waits for the server. nullptr: nothing more will come.
 const wire::EventHeader* peek_record();
 /// The next record if it is there already, and the one behind it in `after`; nullptr for what is not. As they

@@ -174,6 +174,7 @@ SysResult exchanged(Turn& turn, i32 nr) {
   if (events::diverted) return divert::serve_call(turn, nr, by_number);
   if (events::replaying()) return events::replay_call(turn, nr, by_number);
   if (!events::recording()) return by_number(turn, nr);
+  prepare_opening(turn, nr);
   events::RecordedCall call(turn, nr);
   SysResult result = events::writes_output_unseen(turn, nr) ? error(EINVAL) : by_number(turn, nr);
   note_opening(turn, nr, result);

@@ -12,6 +12,7 @@
 #include "trace/guest/base/string.h"
 #include "trace/guest/base/syscall.h"
 #include "trace/guest/events/exchange.h"
+#include "trace/guest/events/mappings.h"
 #include "trace/guest/load/loader.h"
 #include "trace/guest/memory/guest_map.h"
 #include "trace/guest/process.h"
@@ -162,6 +163,7 @@ SysResult replace_image(Turn& turn, const Request& request, const char* path, u6
     memory::prepare_exec(turn);
     signal::prepare_exec(turn);
     events::record_exec(turn);
+    events::await_captures();  // the next image does not know what has been captured
     r = signal::raw_syscall_interruptible(self, __NR_execveat, static_cast<u64>(process().own_fds[kImageFd]),
                                           arg(""), arg(argv), request.envp, AT_EMPTY_PATH, 0);
     signal::cancel_exec(turn);

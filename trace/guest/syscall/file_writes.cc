@@ -112,12 +112,33 @@ SysResult status_of(const SyscallRow& row, const Args& args, struct stat& status
 
 }  // namespace
 
+namespace {
+bool may_empty(Turn& turn, i32 number) {
+  u64 flags = 0;
+  switch (number) {
+    case __NR_creat:
+      return true;
+    case __NR_open:
+      return (turn.arg(1) & O_TRUNC) != 0;
+    case __NR_openat:
+      return (turn.arg(2) & O_TRUNC) != 0;
+    case __NR_openat2:  // struct open_how begins with the flags
+      return read_guest(flags, turn.arg(2)) && (flags & O_TRUNC) != 0;
+    default:
+      return false;
+  }
+}
+}  // namespace
+
+void prepare_opening(Turn& turn, i32 number) {
+  if (events::captures_pending() && may_empty(turn, number)) events::await_captures();
+}
+
 void note_opening(Turn& turn, i32 number, SysResult fd) {
-  bool empties = number == __NR_creat;
-  if (number == __NR_open) empties = (turn.arg(1) & O_TRUNC) != 0;
-  if (number == __NR_openat) empties = (turn.arg(2) & O_TRUNC) != 0;
   struct stat status;
-  if (!empties || failed(fd) || failed(raw_syscall(__NR_fstat, static_cast<u64>(fd), arg(&status)))) return;
+  if (!may_empty(turn, number) || failed(fd) ||
+      failed(raw_syscall(__NR_fstat, static_cast<u64>(fd), arg(&status))))
+    return;
   if ((status.st_mode & kTypeMask) != kRegularFile || !matters(status.st_dev, status.st_ino)) return;
   events::record_shorter_file(turn, static_cast<i32>(fd), status.st_dev, status.st_ino);
 }
@@ -126,10 +147,11 @@ FileWrite::FileWrite(Turn& turn, const SyscallRow& row, const Args& args)
     : turn_(turn), row_(row), args_(args) {
   u64 fd = static_cast<u32>(args[row.file_arg]);
   bool by_path = row.args[row.file_arg].kind == syscalls::ArgKind::kPath;
-  if (!by_path && has_note(turn, fd, FdNote::kNoCode)) return;
+  if (!by_path && has_note(turn, fd, FdNote::kNoCode) && !events::captures_pending()) return;
   struct stat status;
   if (failed(status_of(row, args, status))) return;
   bool regular = (status.st_mode & kTypeMask) == kRegularFile;
+  if (regular) events::await_captures_of(status.st_dev, status.st_ino);
   if (!by_path && regular && is_process_memory(fd)) {
     Span span = span_of(row, args);
     GuestAddr end = span.begin + span.bytes;

@@ -35,6 +35,8 @@ class FileWrite {
   SysResult refused_ = 0;
 };
 
+/// Recording, before an opening that empties a file: its content is captured first.
+void prepare_opening(Turn& turn, i32 number);
 /// Recording: a file that is mapped may have been emptied by opening it.
 void note_opening(Turn& turn, i32 number, SysResult fd);
 

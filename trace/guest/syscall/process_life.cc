@@ -79,6 +79,7 @@ void become_child(Turn& turn, const CloneArgs& args) {
 
 SysResult fork_process(Turn& turn, const CloneArgs& args) {
   i32 pidfd = -1;
+  events::await_captures();  // the child may change files
   // A signal that reaches the child early must wait until the child's books are its own.
   u64 all = ~u64{0}, mask = 0;
   raw_syscall(__NR_rt_sigprocmask, kSetMask, arg(&all), arg(&mask), 8);
