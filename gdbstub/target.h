@@ -33,6 +33,9 @@ class TargetObserver {
   virtual void on_stop(const StopEvent& event) = 0;
   /// Text for the debugger's console, while the Target runs (a divergence, what the guest wrote).
   virtual void on_output(std::string_view text) = 0;
+  /// The Target stands elsewhere than its last stop said, after client_gone(): the next client is told of no
+  /// more than where that is.
+  virtual void on_moved() = 0;
 };
 
 /// Where the output of a monitor command goes. Outlives the connection: when the client has gone, what is

@@ -161,6 +161,8 @@ void Session::on_stop(const StopEvent& event) {
   drain();
 }
 
+void Session::on_moved() { last_stop_ = {target_.current_thread(), StepDone{}}; }
+
 /// gdb takes the thread of a forward stop to be chosen, and after a backward stop expects nothing to be.
 void Session::select_after_stop() {
   if (direction_ == Direction::kForward) {

@@ -52,6 +52,7 @@ class Session : public TargetObserver {
 
   void on_stop(const StopEvent& event) override;
   void on_output(std::string_view text) override;
+  void on_moved() override;
 
   // For the commands
 

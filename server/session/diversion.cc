@@ -71,7 +71,14 @@ void Diversion::drop() {
     reports_.warn("what was written below the stack pointer is lost: it would be a part of a call");
   if (announced_) reports_.warn("back in the recording at " + position_text(timeline_.spot()));
   announced_ = false;
+  held_.stale = true;
+  returned_ = false;
   forget_copy();
+}
+
+void Diversion::hold_signal(std::int32_t signal) {
+  // After a call gdb has again what it had before.
+  if (!std::exchange(returned_, false)) held_ = {signal, false};
 }
 
 void Diversion::forget_copy() {
@@ -195,6 +202,7 @@ event::Status Diversion::write_registers(std::uint32_t thread, const Registers& 
   // They are as recorded: whatever it was, it is over.
   if (announced_) reports_.warn("back in the recording at " + position_text(timeline_.spot()));
   announced_ = false;
+  if (!calls_.empty()) held_ = calls_.front().held;
   calls_.clear();
   return event::Done{};
 }
@@ -211,7 +219,7 @@ void Diversion::note_call(const Points& points) {
   if (!read || read.value() != sizeof to) return;
   const auto& pcs = points.breakpoints;
   if (std::find(pcs.begin(), pcs.end(), to) == pcs.end()) return;
-  calls_.push_back({to, registers.now[Gpr::kRdi]});
+  calls_.push_back({to, registers.now[Gpr::kRdi], held_});
 }
 
 /// True when `stop` is where a call returns to: it is over, with those that were made meanwhile.
@@ -221,6 +229,7 @@ bool Diversion::returns_from_call(const wire::DebugStop& stop) {
                                  [&](const Call& c) { return c.return_address == stop.position.pc; });
   if (call == calls_.end()) return false;
   allocated_ = {registers_[runner_].now[Gpr::kRax], call->first_argument};
+  held_ = call->held;
   calls_.erase(call, calls_.end());
   return true;
 }
@@ -254,7 +263,6 @@ event::Result<wire::DebugStop> Diversion::run_copy(const wire::DebugRun& run) {
 event::Status Diversion::take_stop(const wire::DebugStop& stop) {
   stop_ = stop;
   ran_ = true;
-  last_signal_ = stop.reason == StopReason::kSignal ? stop.signal : 0;
   auto stored = copy_->read_registers(runner_);
   if (!stored) return stored.error();
   ThreadRegisters& registers = registers_[runner_];
@@ -264,6 +272,7 @@ event::Status Diversion::take_stop(const wire::DebugStop& stop) {
 }
 
 event::Result<Standstill> Diversion::run(const Motion& motion, const Points& points) {
+  returned_ = false;
   if (const auto ready = ensure_copy(); !ready) return ready.error();
   if (motion.thread != 0) runner_ = motion.thread;
   if (runner_ == 0) runner_ = timeline_.last_stop().thread;
@@ -287,7 +296,8 @@ event::Result<Standstill> Diversion::run(const Motion& motion, const Points& poi
   const auto stop = run_copy(run);
   if (!stop) return stop.error();
   if (const auto taken = take_stop(stop.value()); !taken) return taken.error();
-  if (returns_from_call(stop.value())) {
+  returned_ = returns_from_call(stop.value());
+  if (returned_) {
     results_.add(registers_[runner_].now[Gpr::kRax]);
   } else if (stop.value().reason != StopReason::kSteps) {
     announce();

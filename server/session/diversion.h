@@ -60,10 +60,14 @@ class Diversion {
   event::Status write_memory(std::uint64_t address, std::span<const std::uint8_t> bytes);
   event::Status write_registers(std::uint32_t thread, const gdbstub::Registers& registers);
 
-  /// The signal that its last motion stopped for; 0: none. gdb wants it delivered also when that is not so
-  /// any more.
-  std::int32_t last_signal() const { return last_signal_; }
-  void forget_signal() { last_signal_ = 0; }
+  /// What gdb was told last of signals, and sends along with its next motion unless `handle` says otherwise.
+  struct Held {
+    std::int32_t signal = 0;  ///< 0: none
+    bool stale = false;       ///< one is no more where it arrived
+  };
+  const Held& held_signal() const { return held_; }
+  /// gdb is told of a stop for `signal`; 0: for something else.
+  void hold_signal(std::int32_t signal);
 
   /// Only while it is seen.
   event::Result<Standstill> run(const Motion& motion, const Points& points);
@@ -79,6 +83,7 @@ class Diversion {
 
   struct Call {
     std::uint64_t return_address, first_argument;
+    Held held;  ///< by gdb, which keeps it for after the call
   };
   /// What the last call has returned, if it was one of malloc(bytes).
   struct Allocated {
@@ -105,7 +110,8 @@ class Diversion {
   std::map<std::uint32_t, ThreadRegisters> registers_;  ///< of threads that gdb has written or that have run
   std::uint32_t runner_ = 0;                            ///< who ran or was written last; 0: nobody yet
   wire::DebugStop stop_{};                              ///< of the copy, when it has run
-  std::int32_t last_signal_ = 0;
+  Held held_;
+  bool returned_ = false;      ///< the last motion was the end of a call
   std::uint64_t wall_ns_ = 0;  ///< of the copy's origin
   bool ran_ = false;
   bool open_ = false;

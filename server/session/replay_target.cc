@@ -247,29 +247,38 @@ void ReplayTarget::work(Job job) {
     asio::post(io_, [this, then = std::move(then)] {
       if (mover_.joinable()) mover_.join();
       moving_ = false;
-      if (std::exchange(client_gone_, false)) diversion_.drop();
+      if (std::exchange(client_gone_, false)) forget_changes();
       then();
     });
   });
 }
 
-void ReplayTarget::perform(Move move) {
-  work([this, move = std::move(move)]() -> std::function<void()> {
-    return [this, result = move()] { report(result); };
+void ReplayTarget::perform(Move move, bool diverted) {
+  told_diverted_ = diverted;
+  work([this, diverted, move = std::move(move)]() -> std::function<void()> {
+    return [this, diverted, result = move()] {
+      // What has stopped may be gone by now, with its client.
+      const bool gone = diverted && !told_diverted_;
+      report(gone ? event::Result<Standstill>(Standstill{}) : result);
+    };
   });
 }
 
 Status ReplayTarget::resume(const ResumeRequest& request) {
   const bool diverted = diversion_.is_seen() && request.direction == Direction::kForward;
   const bool wants_signal = request.signal && *request.signal != kNoSignal;
-  const bool stale = wants_signal && request.signal->value == diversion_.last_signal();
-  if (!diverted && wants_signal && !stale && timeline_->last_stop().reason != wire::StopReason::kSignal)
+  const Diversion::Held held = diversion_.held_signal();
+  const bool is_held = wants_signal && request.signal->value == held.signal;
+  if (!diverted && wants_signal && !is_held && timeline_->last_stop().reason != wire::StopReason::kSignal) {
+    diversion_.hold_signal(0);
     return Error{0, "a replay delivers the recorded signals only"};
-  if (!diverted) diversion_.drop(), diversion_.forget_signal();
+  }
+  if (!diverted) diversion_.drop();
   if (!request.change.empty() || request_.breakpoints == nullptr) take_breakpoints(*request.breakpoints);
   request_ = request;
+  if (is_held && held.stale) request_.signal.reset();
   timeline_->begin_motion();
-  perform([this, diverted] { return diverted ? move_diverted(request_) : this->move(request_); });
+  perform([this, diverted] { return diverted ? move_diverted(request_) : this->move(request_); }, diverted);
   return Done{};
 }
 
@@ -277,8 +286,15 @@ void ReplayTarget::client_gone() {
   if (moving_) {
     client_gone_ = true;  // what runs stops first
   } else {
-    diversion_.drop();
+    forget_changes();
   }
+}
+
+/// Of a client that is gone. The next one knows nothing of them.
+void ReplayTarget::forget_changes() {
+  diversion_.drop();
+  diversion_.hold_signal(0);
+  if (std::exchange(told_diverted_, false) && observer_ != nullptr) observer_->on_moved();
 }
 
 Status ReplayTarget::restart() {
@@ -366,15 +382,23 @@ std::string ReplayTarget::divergence_report() {
   return reports_.describe_divergence(at, timeline_->message());
 }
 
+/// 0: a stop for `reason` is none for a signal. (SIGTRAP, which stands for most, gdb does not send.)
+std::int32_t ReplayTarget::signal_told(Standstill::Reason reason) const {
+  if (reason == Standstill::Reason::kInterrupted) return kSigInt.value;
+  return reason == Standstill::Reason::kSignal ? diversion_.last_stop().signal : 0;
+}
+
 void ReplayTarget::report(const event::Result<Standstill>& result) {
   if (observer_ == nullptr) return;
   StopEvent stop{current_thread(), StepDone{}, {}};
   if (!result) {
+    diversion_.hold_signal(0);
     observer_->on_output("detrec: " + to_string(result.error()) + "\n");
     stop.reason = HistoryEnd{};
     return observer_->on_stop(stop);
   }
   const Standstill& standstill = result.value();
+  diversion_.hold_signal(signal_told(standstill.reason));
   switch (standstill.reason) {
     case Standstill::Reason::kStep:
     case Standstill::Reason::kArrived:
@@ -459,9 +483,13 @@ void ReplayTarget::seek(const std::string& to, std::shared_ptr<MonitorReply> rep
 }
 
 void ReplayTarget::end_diversion(MonitorReply& reply) {
-  if (!diversion_.is_seen()) return reply.finish(Error{EINVAL, "there is no diversion"});
-  diversion_.drop();
-  reply.line(when());
+  // No error: gdb would add one of its own, about the protocol.
+  if (diversion_.is_seen()) {
+    diversion_.drop();
+    reply.line(when());
+  } else {
+    reply.line("there is no diversion");
+  }
   reply.finish(Done{});
 }
 

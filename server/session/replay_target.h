@@ -61,7 +61,9 @@ class ReplayTarget : public gdbstub::Target {
   using Move = std::function<event::Result<Standstill>()>;
   using Job = std::function<std::function<void()>()>;
   void work(Job job);
-  void perform(Move move);
+  void perform(Move move, bool diverted = false);
+  void forget_changes();
+  std::int32_t signal_told(Standstill::Reason reason) const;
   void report(const event::Result<Standstill>& result);
   std::string divergence_report();
   event::Result<Standstill> move(const gdbstub::ResumeRequest& request);
@@ -84,8 +86,9 @@ class ReplayTarget : public gdbstub::Target {
   std::unique_ptr<Timeline> timeline_;
   Diversion diversion_;
   Diversion::Points points_;
-  bool moving_ = false;       ///< until the stop, or the answer of a monitor command, is reported
-  bool client_gone_ = false;  ///< while it moved
+  bool moving_ = false;         ///< until the stop, or the answer of a monitor command, is reported
+  bool client_gone_ = false;    ///< while it moved
+  bool told_diverted_ = false;  ///< the client's last stop is, or will be, one of a diversion
   CapturedFiles files_;
   gdbstub::registers::Layout layout_;
   Reports reports_;

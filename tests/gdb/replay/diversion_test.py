@@ -124,6 +124,38 @@ class Calls(DiversionTest):
         self.assert_order(text, r"\$1 = 77\n", r"\$2 = 0\n", r"received signal SIGUSR1", r"received signal SIGABRT",
                           r"the diverted program has ended with signal 6", r"\n\d+:\d+:0x")  # fmt: skip
 
+    def test_a_signal_of_an_ended_diversion(self):
+        # gdb holds it still, and sends it with its next motion.
+        back = ["monitor end-diversion", *FRESH]
+        crash = r"received signal SIGSEGV"
+        for way in back, ["monitor when", "monitor seek 2", *FRESH]:
+            text = self.debug([*self.at("before"), "print crash()", *way, "set var counter = 40", "set $pc_was = $pc", "stepi",
+                               "print $pc == $pc_was", "print counter", "stepi"])  # fmt: skip
+            self.assert_order(text, crash, r"\$1 = false\n", r"\$2 = 40\n")
+            self.assert_none(text, "has ended with")
+        text = self.debug([*self.at("before"), "print crash()", *back, "print square(5)", "tbreak square", "continue", "monitor when",
+                           "print crash()", "print square(6)", *back, "print square(7)", "next", "monitor when"])  # fmt: skip
+        self.assert_order(text, crash, r"\$1 = 25\n", r"square \(x=3\)", r"\n\d+:\d+:0x", crash, r"\$2 = 36\n", r"\$3 = 49\n", r"\d\t",
+                          r"\n\d+:\d+:0x")  # fmt: skip
+        self.assert_none(text, "recorded signals only", "has ended with", "SIGTRAP")
+
+    def test_a_signal_of_this_diversion(self):
+        # One that has ended before takes nothing from it.
+        text = self.debug([*self.at("before"), "print crash()", "monitor end-diversion", *FRESH, "print crash()", "print square(3)",
+                           "continue", "reverse-stepi", "set unwindonsignal on", "set var counter = 30", "print raised()",
+                           "set unwindonsignal off", "print raised()", "stepi", "tbreak on_signal", "continue"])  # fmt: skip
+        self.assert_order(text, r"received signal SIGSEGV", r"received signal SIGSEGV", r"\$1 = 9\n", r"has ended with signal 11",
+                          r"received signal SIGUSR1", r"received signal SIGUSR1", r"on_signal")  # fmt: skip
+
+    def test_a_recorded_signal_elsewhere(self):
+        trace = recording("signals.c", args=["crash"])[1]
+        seek = ["monitor seek 2", *FRESH]
+        text = debug(trace, ["continue", *seek, "tbreak main", "continue", "monitor when", "continue", *seek, "set var asked = 5",
+                             "stepi", "print asked"])  # fmt: skip
+        self.assert_order(text, r"received signal SIGSEGV", r"Temporary breakpoint 1, main", r"\n\d+:\d+:0x", r"received signal SIGSEGV",
+                          r"\$1 = 5\n")  # fmt: skip
+        self.assert_none(text, "recorded signals only", "has ended with")
+
     def test_at_a_signal(self):
         # It arrives in the recording all the same, with its siginfo.
         trace = recording("signals.c", args=["crash"])[1]
@@ -213,6 +245,7 @@ class Changes(DiversionTest):
     def test_monitor_commands(self):
         text = self.debug(["monitor end-diversion", "monitor help", *self.at("before"), "set $rax = 77", "monitor checkpoint",
                            "monitor end-diversion", "monitor when", "set var sum = 1", "monitor seek 2", *FRESH, "monitor when"])  # fmt: skip
+        self.assert_none(text, "Protocol error")
         self.assert_order(text, r"there is no diversion", r"monitor end-diversion ", r"\n\d+:\d+:0x.* ms\)", r"\n\d+:\d+:0x", r"\n\d+:\d+:0x")
         self.assertEqual(len(re.findall(DIVERTED, text)), 1, text)
 
@@ -241,6 +274,15 @@ class Ends(DiversionTest):
                 second = run_gdb([replay.connect(), "monitor when", "print sum"])
                 when = re.search(r"^\d+:\d+:0x\w+", first, re.M).group()
                 self.assert_order(second, re.escape(when), r"\$1 = 15\n")
+
+    def test_its_signal_is_not_the_next_gdbs(self):
+        for crash in ["set var sum = 100", "call (void)abort()"], ["set unwindonsignal on", "call (void)abort()"]:
+            with self.subTest(crash=crash), Replay(self.trace) as replay:
+                first = run_gdb([replay.connect(), *self.at("before"), *crash, "detach"])
+                second = run_gdb([replay.connect(), "set var sum = 50", "tbreak square", "continue", "up", "print sum"])
+                self.assert_order(first, r"received signal SIGABRT")
+                self.assert_order(second, r"square \(x=3\)", r"\$1 = 56\n")
+                self.assert_none(second, "SIGABRT", "has ended with")
 
     def test_run_starts_again(self):
         with Replay(self.trace) as replay:
