@@ -117,9 +117,7 @@ class StoreReader {
     const auto usual = std::min<std::uint64_t>(kUsual, kTranslationStoreBytes - at);
     if (!read_at(file_, words.data(), usual, offset_ + at)) return {};
     const std::uint32_t bytes = reinterpret_cast<const TranslationRecord*>(words.data())->bytes;
-    if (bytes < sizeof(TranslationRecord) || bytes > wire::kMaxTranslationBytes ||
-        bytes % kTranslationUnit != 0 || at + bytes > kTranslationStoreBytes)
-      return {};
+    if (!wire::can_be_record(at, bytes, sizeof(TranslationRecord))) return {};
     words.resize(bytes / sizeof(std::uint64_t));
     if (bytes > usual &&
         !read_at(file_, words.data() + usual / sizeof(std::uint64_t), bytes - usual, offset_ + at + usual))
@@ -166,7 +164,7 @@ Appended append(int file, const StoreReader& from) {
   const StoreReader to(file, 0);
   if (!to.valid() || to.store().build != from.store().build) return Appended::kUnusable;
   std::uint64_t used = to.store().used;
-  constexpr std::uint64_t kRoom = kTranslationStoreBytes - kRecords;
+  constexpr std::uint64_t kRoom = wire::kTranslationRoom;
   if (used % kTranslationUnit != 0 || used > kRoom || from.store().used > kRoom - used)
     return Appended::kUnusable;
 

@@ -66,11 +66,15 @@ void Diversion::announce() {
       ": the program lives on its own; going back, monitor seek and monitor end-diversion lead back");
 }
 
+void Diversion::announce_end() {
+  if (std::exchange(announced_, false))
+    reports_.warn("back in the recording at " + position_text(timeline_.spot()));
+}
+
 void Diversion::drop() {
   if (copy_ && !ran_ && !open_)
     reports_.warn("what was written below the stack pointer is lost: it would be a part of a call");
-  if (announced_) reports_.warn("back in the recording at " + position_text(timeline_.spot()));
-  announced_ = false;
+  announce_end();
   held_.stale = true;
   returned_ = false;
   forget_copy();
@@ -200,8 +204,7 @@ event::Status Diversion::write_registers(std::uint32_t thread, const Registers& 
   runner_ = thread;
   if (!was_seen || is_seen()) return event::Done{};
   // They are as recorded: whatever it was, it is over.
-  if (announced_) reports_.warn("back in the recording at " + position_text(timeline_.spot()));
-  announced_ = false;
+  announce_end();
   if (!calls_.empty()) held_ = calls_.front().held;
   calls_.clear();
   return event::Done{};

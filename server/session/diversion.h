@@ -90,6 +90,7 @@ class Diversion {
     std::uint64_t address = 0, bytes = 0;
   };
 
+  void announce_end();
   event::Result<ThreadRegisters*> registers_of(std::uint32_t thread);
   event::Status ensure_copy();
   void forget_copy();

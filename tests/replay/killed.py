@@ -49,11 +49,12 @@ def lines_of(path):
         return file.read()
 
 
-def wait_until(condition):
-    """At most some seconds, which a busy machine may need."""
-    deadline = time.monotonic() + 30
-    while not condition() and time.monotonic() < deadline:
+def wait_until(condition, seconds=30):
+    """Whether it comes true in that time, which a busy machine may need."""
+    deadline = time.monotonic() + seconds
+    while not (holds := condition()) and time.monotonic() < deadline:
         time.sleep(0.01)
+    return bool(holds)
 
 
 def output_rows(trace):
@@ -65,18 +66,13 @@ def output_rows(trace):
         return 0
 
 
-def is_gone(pid, seconds):
-    """Whether the process ends within the time."""
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
-        try:
-            with open(f"/proc/{pid}/stat", "rb") as stat:
-                if stat.read().rsplit(b")", 1)[1].split()[0] == b"Z":
-                    return True
-        except FileNotFoundError:
-            return True
-        time.sleep(0.02)
-    return False
+def is_gone(pid):
+    """Whether the process has ended."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as stat:
+            return stat.read().rsplit(b")", 1)[1].split()[0] == b"Z"
+    except FileNotFoundError:
+        return True
 
 
 def run_and_kill(recorder, script, whom, after):
@@ -97,7 +93,7 @@ def run_and_kill(recorder, script, whom, after):
     guest = guest_of(process.pid)
     os.kill(guest if whom == "guest" else process.pid, signal.SIGKILL)
     problems = []
-    if not is_gone(guest, 20):
+    if not wait_until(lambda: is_gone(guest), 20):
         problems.append("the program survives")
         os.kill(guest, signal.SIGKILL)
     process.communicate(timeout=60)

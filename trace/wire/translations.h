@@ -44,6 +44,16 @@ struct TranslationRecord {
 };
 static_assert(sizeof(TranslationRecord) == kTranslationUnit);
 
+/// How many bytes of records there is room for.
+inline constexpr std::uint64_t kTranslationRoom = kTranslationStoreBytes - sizeof(TranslationStore);
+
+/// Whether a record that says to have `bytes` can be `at` bytes behind the store's beginning; one has at
+/// least `least`.
+constexpr bool can_be_record(std::uint64_t at, std::uint64_t bytes, std::uint64_t least) {
+  return bytes >= least && bytes <= kMaxTranslationBytes && bytes % kTranslationUnit == 0 &&
+         at + bytes <= kTranslationStoreBytes;
+}
+
 /// The sum, while a record is copied to `to` (which may be where it is).
 inline std::uint64_t copy_and_sum(const TranslationRecord* from, TranslationRecord* to, std::uint32_t bytes) {
   constexpr std::uint64_t kFactor = 0x9e37'79b9'7f4a'7c15;

@@ -78,10 +78,6 @@ SysResult clock_getres(Turn& turn, const Args& args) {
   return args[1] == 0 || write(turn, args[1], &resolution, sizeof resolution) ? 0 : error(EFAULT);
 }
 
-bool is_valid(const Timespec& time) {
-  return time.seconds >= 0 && time.nanoseconds >= 0 && time.nanoseconds < 1'000'000'000;
-}
-
 /// Sleeps from now until `end` of a clock.
 void sleep_until(Turn& turn, u64 clock, const Timespec& end) {
   Timespec now;

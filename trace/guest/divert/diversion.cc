@@ -1,6 +1,7 @@
 #include "trace/guest/divert/diversion.h"
 
 #include "trace/guest/base/probe.h"
+#include "trace/guest/base/random.h"
 #include "trace/guest/debug/debugger.h"
 #include "trace/guest/divert/clocks.h"
 #include "trace/guest/events/mode.h"
@@ -70,11 +71,8 @@ void end(Turn& turn, i32 signal, i32 status) {
 }
 
 u64 next_random() {
-  static u64 state = 0x9e37'79b9'7f4a'7c15ull;
-  state ^= state << 13;
-  state ^= state >> 7;
-  state ^= state << 17;
-  return state;
+  static constinit Random random;
+  return random.next();
 }
 
 }  // namespace detrec::guest::divert

@@ -1,6 +1,7 @@
 #include "trace/guest/run/stops.h"
 
 #include "trace/guest/base/print.h"
+#include "trace/guest/base/random.h"
 #include "trace/guest/base/syscall.h"
 #include "trace/guest/debug/debugger.h"
 #include "trace/guest/events/divergence.h"
@@ -31,7 +32,7 @@ struct Stops {
   u64 slice = 0;
   u64 jitter = 0;
   u64 translate_limit = 0;
-  u64 random = 0x9e3779b97f4a7c15ull;
+  Random random;
   Thread* first = nullptr;  ///< of the first process; nullptr in others
 
   u64 steps_left = 0;
@@ -45,14 +46,6 @@ struct Stops {
 Stops& stops() {
   static Stops instance;
   return instance;
-}
-
-u64 next_random(u64 below) {
-  Stops& s = stops();
-  s.random ^= s.random << 13;
-  s.random ^= s.random >> 7;
-  s.random ^= s.random << 17;
-  return s.random % below;
 }
 
 u64 next_deadline(const Thread* thread, u64 used) {
@@ -212,7 +205,7 @@ bool at_stop(Turn& turn) {
   if (events::diverted) return at_diverted_stop(turn);
   if (events::replaying()) return at_replayed_stop(turn, used);
   if (used >= c.tick_deadline) {
-    if (s.slice != 0 && s.jitter != 0) s.steps_left = next_random(s.jitter + 1);
+    if (s.slice != 0 && s.jitter != 0) s.steps_left = s.random.next() % (s.jitter + 1);
     c.tick_deadline = next_deadline(&turn.thread(), used);
     s.slice_over = true;
   }

@@ -131,7 +131,7 @@ bool may_empty(Turn& turn, i32 number) {
 }  // namespace
 
 void prepare_opening(Turn& turn, i32 number) {
-  if (events::captures_pending() && may_empty(turn, number)) events::await_captures();
+  if (may_empty(turn, number)) events::await_captures();
 }
 
 void note_opening(Turn& turn, i32 number, SysResult fd) {

@@ -14,6 +14,10 @@ struct Timespec {
   i64 seconds;
   i64 nanoseconds;
 };
+/// As the kernel wants times to wait for.
+constexpr bool is_valid(const Timespec& time) {
+  return time.seconds >= 0 && time.nanoseconds >= 0 && time.nanoseconds < 1'000'000'000;
+}
 struct Timeval {
   i64 seconds;
   i64 microseconds;

@@ -34,9 +34,7 @@ SysResult wait(Turn& turn, const Args& args) {
   Timespec timeout;
   if (args[3] != 0) {
     if (!read_guest(timeout, args[3])) return error(EFAULT);
-    constexpr i64 kSecond = 1'000'000'000;
-    if (timeout.seconds < 0 || timeout.nanoseconds < 0 || timeout.nanoseconds >= kSecond)
-      return error(EINVAL);
+    if (!is_valid(timeout)) return error(EINVAL);
   }
   if (mask == 0) return error(EINVAL);
   u32 value;

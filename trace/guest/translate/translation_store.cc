@@ -71,9 +71,7 @@ const TranslationRecord* record_at(const TranslationStore* store, u32 unit, u32&
   if (at < sizeof(TranslationStore) || at + kLeastRecord > kStoreBytes) return nullptr;
   auto* record = reinterpret_cast<const TranslationRecord*>(reinterpret_cast<const u8*>(store) + at);
   bytes = __atomic_load_n(&record->bytes, __ATOMIC_RELAXED);  // read once: it may be damaged meanwhile
-  bool possible = bytes >= kLeastRecord && bytes <= wire::kMaxTranslationBytes && bytes % kUnit == 0 &&
-                  at + bytes <= kStoreBytes;
-  return possible ? record : nullptr;
+  return wire::can_be_record(at, bytes, kLeastRecord) ? record : nullptr;
 }
 
 /// Copies the record if it is whole.
@@ -86,7 +84,7 @@ bool copy_whole(const TranslationRecord* record, u32 bytes, u8* to) {
 
 /// Room for a record at the end of the run's store; 0 when it is full.
 u32 reserve(u32 bytes) {
-  constexpr u64 kRoom = kStoreBytes - sizeof(TranslationStore);
+  constexpr u64 kRoom = wire::kTranslationRoom;
   if (__atomic_load_n(&session->used, __ATOMIC_RELAXED) + bytes > kRoom) return 0;
   u64 at = __atomic_fetch_add(&session->used, bytes, __ATOMIC_RELAXED);
   if (at + bytes > kRoom || at % kUnit != 0) return 0;
@@ -123,8 +121,7 @@ bool copy_old(u32 unit, u8* room, u64 room_bytes) {
   if (at < sizeof(TranslationStore) || at + kUsual > kStoreBytes || kUsual > room_bytes) return false;
   if (!read_guest(room, arg(old) + at, kUsual)) return false;
   u64 bytes = reinterpret_cast<const TranslationRecord*>(room)->bytes;
-  bool possible = bytes >= kLeastRecord && bytes <= wire::kMaxTranslationBytes && bytes % kUnit == 0 &&
-                  at + bytes <= kStoreBytes && bytes <= room_bytes;
+  bool possible = wire::can_be_record(at, bytes, kLeastRecord) && bytes <= room_bytes;
   return possible && (bytes <= kUsual || read_guest(room + kUsual, arg(old) + at + kUsual, bytes - kUsual));
 }
 

@@ -299,8 +299,7 @@ void unlink(Site& site, void*) {
     CacheAddr stub = cold_room(kExitStubLength);
     site.stub = static_cast<u32>(raw(stub));
     Emitter e(stub);
-    e.set_context32(offsetof(Context, exit_arg), static_cast<u32>(&site - &block_index().site(0)));
-    e.jmp(reinterpret_cast<u64>(&exit_link));
+    link_stub(e, static_cast<u32>(&site - &block_index().site(0)));
   }
   Emitter::patch_rel32(static_cast<CacheAddr>(site.cache), site.stub);
   site.next_incoming = kNone;
